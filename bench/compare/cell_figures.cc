@@ -118,18 +118,18 @@ std::optional<double> Efficiency(const Comparison& comparison,
                                  const Cell& cell) {
   const std::optional<FigureSpread> rate = SamplesPerSecond(cell);
   if (!rate.has_value()) return std::nullopt;
-  // Of several cells of one host, the one of the same network and compute. One
-  // host uses no network, so that another network's serves too.
+  // Of several cells of one host, the one of the same network. One host uses no
+  // network, so that another network's serves too.
   const Cell* one = nullptr;
   int most_like = -1;
   for (const Cell& other : comparison.cells) {
     if (other.hosts != 1 || other.straggler.has_value() ||
         other.model != cell.model || other.mode != cell.mode ||
-        !SameBatch(comparison, cell, other) || !SamplesPerSecond(other)) {
+        other.compute != cell.compute || !SameBatch(comparison, cell, other) ||
+        !SamplesPerSecond(other)) {
       continue;
     }
-    const int like = (SameJob(comparison, cell, other) ? 4 : 0) +
-                     (other.compute == cell.compute ? 2 : 0) +
+    const int like = (SameJob(comparison, cell, other) ? 2 : 0) +
                      (other.network == cell.network ? 1 : 0);
     if (like > most_like) {
       most_like = like;

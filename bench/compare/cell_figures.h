@@ -52,7 +52,8 @@ double SumOf(const RoleBytes& bytes);
 
 // T(n) / (n · T(1)): the median samples/s of `cell` beside hosts times that of
 // the same cell on one host, on any network, or of its mode without backup
-// workers. nullopt if there is no such cell in the
+// workers. Both are computed, or both replayed: a replayed worker computes as
+// if it had a core of its own. nullopt if there is no such cell in the
 // comparison, or one of the two was not measured.
 std::optional<double> Efficiency(const Comparison& comparison,
                                  const Cell& cell);

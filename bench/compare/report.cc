@@ -154,7 +154,7 @@ std::string Foot(const Comparison& comparison) {
   row("memory",
       absl::StrFormat("%.1f GB",
                       static_cast<double>(comparison.memory_bytes) / 1e9));
-  row("version", absl::StrCat("Shoal ", comparison.version));
+  row("version", comparison.version);
   row("time", absl::StrCat("from ", comparison.started, " to ",
                            comparison.ended.empty() ? "a stop before the end"
                                                     : comparison.ended));

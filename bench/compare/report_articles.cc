@@ -117,7 +117,7 @@ std::string ArticlesSection(const Comparison& comparison) {
         continue;
       }
       const std::string best =
-          verdict->best.empty() ? "no difference" : verdict->best;
+          verdict->best.empty() ? "no best mode" : verdict->best;
       won[time->is_long()][best].push_back(absl::StrCat(
           panel.model, ", ", HostsText(hosts), ", ", panel.network));
       table.AddRow(
@@ -152,8 +152,10 @@ std::string ArticlesSection(const Comparison& comparison) {
   absl::StrAppend(
       &html,
       table.empty()
-          ? LeftOut("no network with a limit has both a verdict and computed "
-                    "cells, so no cell of this table could be filled")
+          ? HtmlParagraph(
+                "No cell of this table could be filled: no network with a "
+                "limit has both a verdict and computed cells.",
+                "left-out")
           : table.Html(),
       "</figure>\n");
   return ReportSection("articles", "The articles' table, with what won here",

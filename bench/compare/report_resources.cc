@@ -246,7 +246,8 @@ std::string StalenessSection(const Comparison& comparison) {
   picture.words =
       "Staleness: how many pushes a server applied between the pull of a batch "
       "and the batch's own push. The bar is the mean, the mark is the value "
-      "that 99 % of the pushes do not exceed. A ring has no pushes.";
+      "that 99 % of the pushes do not exceed. It is 0 where no server applies "
+      "pushes, as in a ring.";
   picture.missing = "no computed cell has pushes with a staleness";
   picture.chart.axis = {"pushes between pull and push"};
   picture.chart.mark_means = "99th percentile";

@@ -16,7 +16,7 @@ namespace shoal {
 namespace {
 
 std::string BestText(const ModeVerdict& verdict) {
-  return verdict.best.empty() ? "No difference" : verdict.best;
+  return verdict.best.empty() ? "No best mode" : verdict.best;
 }
 
 std::string StragglerText(const Cell& cell) {

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,20 +20,6 @@ std::string EfficiencyText(const std::optional<double>& efficiency) {
   return efficiency.has_value() ? absl::StrFormat("%.2f", *efficiency) : "–";
 }
 
-// The name of the line that a cell's point is on: the mode, or the mode and
-// "replayed" where the panel has both kinds of the same cell.
-std::string LineName(const ReportPanel& panel, const Cell& cell) {
-  if (cell.replayed()) {
-    for (const Cell* other : panel.cells) {
-      if (!other->replayed() && other->hosts == cell.hosts &&
-          ModeName(*other) == ModeName(cell)) {
-        return absl::StrCat(ModeName(cell), ", replayed");
-      }
-    }
-  }
-  return ModeName(cell);
-}
-
 LineChart SpeedChart(const Comparison& comparison, const ReportPanel& panel) {
   LineChart chart;
   chart.x = {"hosts", AxisScale::kLog};
@@ -44,13 +29,15 @@ LineChart SpeedChart(const Comparison& comparison, const ReportPanel& panel) {
   chart.y = {"samples/s of all workers"};
   chart.dodge = 5;
   chart.height = 440;
-  std::map<std::string, size_t> lines;  // by name
+  // A replayed cell is not on the line of the computed ones: its worker
+  // computes as if it had a core of its own.
+  std::map<std::pair<std::string, bool>, size_t> lines;
   for (const Cell* cell : panel.cells) {
     const std::optional<FigureSpread> rate = SamplesPerSecond(*cell);
     if (!rate.has_value()) continue;
-    const std::string name = LineName(panel, *cell);
-    const auto [line, is_new] = lines.try_emplace(name, chart.series.size());
-    if (is_new) chart.series.push_back({name, ModeStyle(*cell), {}});
+    const auto [line, is_new] = lines.try_emplace(
+        {ModeName(*cell), cell->replayed()}, chart.series.size());
+    if (is_new) chart.series.push_back({ModeName(*cell), ModeStyle(*cell), {}});
     LinePoint point = {static_cast<double>(cell->hosts), rate->median};
     if (rate->count > 1) {
       point.low = rate->least;
@@ -65,17 +52,21 @@ LineChart SpeedChart(const Comparison& comparison, const ReportPanel& panel) {
                              WhyOut(*cell).empty() ? "" : "; ", WhyOut(*cell));
     chart.series[line->second].points.push_back(std::move(point));
   }
+  // The name beside the last point, so that no legend is needed to read it.
+  for (const auto& [name, line] : lines) {
+    LineSeries& series = chart.series[line];
+    const bool replayed = name.second;
+    LinePoint& last = series.points.back();
+    absl::StrAppend(&last.label, last.label.empty() ? "" : "  ", series.name,
+                    replayed ? ", replayed" : "");
+    // The legend has each mode once.
+    if (replayed && lines.contains({name.first, false})) series.name.clear();
+  }
   // Lines in the order of the modes, not of their first points.
   std::stable_sort(chart.series.begin(), chart.series.end(),
                    [](const LineSeries& a, const LineSeries& b) {
                      return a.style < b.style;
                    });
-  // The name beside the last point, so that no legend is needed to read it.
-  for (LineSeries& series : chart.series) {
-    LinePoint& last = series.points.back();
-    last.label =
-        absl::StrCat(last.label, last.label.empty() ? "" : "  ", series.name);
-  }
   return chart;
 }
 
@@ -91,8 +82,10 @@ std::string SpeedSection(const Comparison& comparison) {
       "Median of the runs, with a bar from the least to the largest. Beside "
       "each "
       "point: the efficiency T(n) / (n · T(1)), where T(n) is the median of "
-      "samples/s on n hosts. 1.00 means that n hosts are n times as fast as "
-      "one.");
+      "samples/s on n hosts. 1.00 means that n hosts are n times as "
+      "fast as one. Both are computed cells, or both replayed ones: a replayed "
+      "worker computes as if it had a core of its own, so that a replayed "
+      "cell is not on the line of the computed ones.");
   int number = 0;
   for (const ReportPanel& panel : PanelsOf(comparison)) {
     LineChart chart = SpeedChart(comparison, panel);

@@ -78,7 +78,10 @@ TEST(CellFiguresTest, EfficiencyIsBesideTheSameJobOnOneHost) {
   EXPECT_DOUBLE_EQ(*Efficiency(all, all.cells[1]), 1);
   EXPECT_FALSE(Efficiency(all, all.cells[2]).has_value());
   EXPECT_DOUBLE_EQ(*Efficiency(all, all.cells[5]), .75);
-  // A cell of one host of another batch does not serve.
+  // A cell of one host that was replayed, or of another batch, does not serve.
+  all.cells[1].compute = "replayed";
+  EXPECT_FALSE(Efficiency(all, all.cells[0]).has_value());
+  all.cells[1].compute = "computed";
   all.cells[1].batch_size = 512;
   EXPECT_FALSE(Efficiency(all, all.cells[0]).has_value());
 }

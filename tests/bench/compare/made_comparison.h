@@ -40,7 +40,7 @@ class MadeComparison {
     all_.cpu = "AMD EPYC 9354P 32-Core Processor";
     all_.cores = 2;
     all_.memory_bytes = 25'200'000'000;
-    all_.version = "0.5.0";
+    all_.version = "shoal 0.5.0, protocol 3, checkpoint format 1";
     all_.started = "2026-03-01T09:30:00+01:00";
     all_.ended = "2026-03-01T11:14:30+01:00";
     all_.where = "lab";
