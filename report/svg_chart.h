@@ -75,7 +75,7 @@ struct LineChart : ChartFrame {
   std::vector<LineSeries> series;  // in the order of the legend
   std::vector<ChartLevel> levels;
   double height = 380;  // pixels
-  // Pixels between the points of one series and the next at the same x, so that
+  // Pixels between the points of one style and the next at the same x, so that
   // equal values are seen.
   double dodge = 0;
 };

@@ -54,10 +54,19 @@ struct LabelColumn {
   std::vector<Label> labels;
 };
 
-// Points of series `i` are so many pixels beside their place.
+// Points of series `i` are so many pixels beside their place: those of each
+// style have a place of their own.
 double Shift(const LineChart& chart, size_t i) {
-  const double middle = (static_cast<double>(chart.series.size()) - 1) / 2;
-  return (static_cast<double>(i) - middle) * chart.dodge;
+  std::vector<int> styles;
+  for (const LineSeries& series : chart.series) {
+    if (std::find(styles.begin(), styles.end(), series.style) == styles.end()) {
+      styles.push_back(series.style);
+    }
+  }
+  const auto own =
+      std::find(styles.begin(), styles.end(), chart.series[i].style);
+  const double middle = (static_cast<double>(styles.size()) - 1) / 2;
+  return (static_cast<double>(own - styles.begin()) - middle) * chart.dodge;
 }
 
 std::vector<Label> LabelsOf(const LineChart& chart, const Plot& plot) {

@@ -97,21 +97,34 @@ std::string Counts(const Comparison& comparison) {
       failed += !run.ok;
     }
   }
-  std::string html = HtmlParagraph(absl::StrCat(
+  std::string text = absl::StrCat(
       computed + replayed, " cells, ", runs, " runs, ", comparison.repeats,
-      comparison.repeats == 1 ? " repeat" : " repeats", " of each cell. ",
-      computed, " cells were computed: they trained the model. ", replayed,
-      " were replayed: recorded times were played instead of the computation, "
-      "so that they have no AUC and no processor time; pictures show them "
-      "hollow. ",
-      grey, grey == 1 ? " cell is" : " cells are",
-      " out of verdicts: grey in pictures and tables, with the reason. ",
-      failed, failed == 1 ? " run" : " runs",
-      " did not end well. Equal in all "
-      "cells of a picture: ",
-      comparison.equal_batch == "global" ? "the batch of all workers together."
-                                         : "the batch of each worker, so that "
-                                           "more hosts have a larger step."));
+      comparison.repeats == 1 ? " repeat" : " repeats", " of each cell. ");
+  if (computed > 0) {
+    absl::StrAppend(&text, computed,
+                    " cells were computed: they trained the model. ");
+  }
+  if (replayed > 0) {
+    absl::StrAppend(&text, replayed,
+                    " cells were replayed: recorded times were played instead "
+                    "of the computation, so that they have no AUC and no "
+                    "processor time; pictures show them hollow. ");
+  }
+  if (grey > 0) {
+    absl::StrAppend(&text, grey, grey == 1 ? " cell is" : " cells are",
+                    " out of verdicts: grey in pictures and tables, with the "
+                    "reason. ");
+  }
+  if (failed > 0) {
+    absl::StrAppend(&text, failed, failed == 1 ? " run" : " runs",
+                    " did not end well. ");
+  }
+  absl::StrAppend(&text, "Equal in all cells of a picture: ",
+                  comparison.equal_batch == "global"
+                      ? "the batch of all workers together."
+                      : "the batch of each worker, so that more hosts have a "
+                        "larger step.");
+  std::string html = HtmlParagraph(text);
   if (backup) {
     html += HtmlParagraph(
         "sync+1 is sync with one backup worker: a step does not wait for the "

@@ -145,7 +145,7 @@ std::string BytesSection(const Comparison& comparison) {
       "Payload bytes that all workers and all servers send and receive, "
       "divided "
       "by the samples that were trained: counted in the processes, beside what "
-      "the formulas of the modes give (docs/comparing.md). Since every host "
+      "the formulas of the modes give (docs/benchmarking.md). Since every host "
       "trains as many samples, this is also what the processes of a host send "
       "and receive for each of its samples.";
   picture.missing = "no run counted bytes";
