@@ -156,6 +156,9 @@ absl::StatusOr<Calibration> CalibrationOf(const PlanFlags& flags,
   auto read = compares ? CalibrationFromComparison(text, flags.compare_model)
                        : CalibrationFromJson(text);
   if (!read.ok()) return Annotate(read.status(), path);
+  if (job_set.given("training_data_dir")) {
+    SHOAL_RETURN_IF_ERROR(CountIds(files, job, &*read));
+  }
   return read;
 }
 
@@ -218,7 +221,7 @@ std::optional<ExitCode> ParseJob(const PlanFlags& plan, const Args& args,
                                  JobFlags* flags, FlagSet* set) {
   if (plan.measure) return ParseJobOrExit(flags, set, args);
   absl::Status read = set->ReadArguments(args);
-  if (read.ok() && GivesModel(*set)) {
+  if (read.ok() && (GivesModel(*set) || set->given("training_data_dir"))) {
     if (flags->data.training_data_dir.empty()) {
       flags->data.training_data_dir = "not read";
     }

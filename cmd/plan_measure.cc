@@ -176,30 +176,6 @@ absl::Status ReadSummary(const std::string& text, MeasuredCell* cell,
   return absl::OkStatus();
 }
 
-absl::Status CountIds(const FileSystem& files, const JobFlags& flags,
-                      Calibration* calibration) {
-  SHOAL_ASSIGN_OR_RETURN(const DataSources sources,
-                         SourcesFromFlags(files, flags));
-  const PieceReaderOptions reader = PieceReaderOptionsFromFlags(flags);
-  IdGrowthOptions options;
-  options.format = reader.format;
-  options.feature_size = reader.feature_size;
-  options.field_size = reader.field_size;
-  options.batch_size = static_cast<uint32_t>(calibration->batch_size);
-  std::vector<std::string> paths;
-  for (const LocalSource& source : sources.train) {
-    paths.push_back(source.path);
-  }
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<IdGrowthPoint> points,
-                         MeasureIdGrowth(files, paths, options));
-  for (const IdGrowthPoint& point : points) {
-    calibration->distinct_ids.push_back(
-        {static_cast<double>(point.batches) * calibration->batch_size,
-         point.ids});
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<JobSizes> SizesOf(const JobFlags& flags) {
@@ -219,6 +195,31 @@ absl::StatusOr<JobSizes> SizesOf(const JobFlags& flags) {
     }
   }
   return sizes;
+}
+
+absl::Status CountIds(const FileSystem& files, const JobFlags& flags,
+                      Calibration* calibration) {
+  SHOAL_ASSIGN_OR_RETURN(const DataSources sources,
+                         SourcesFromFlags(files, flags));
+  const PieceReaderOptions reader = PieceReaderOptionsFromFlags(flags);
+  IdGrowthOptions options;
+  options.format = reader.format;
+  options.feature_size = reader.feature_size;
+  options.field_size = reader.field_size;
+  options.batch_size = static_cast<uint32_t>(calibration->batch_size);
+  std::vector<std::string> paths;
+  for (const LocalSource& source : sources.train) {
+    paths.push_back(source.path);
+  }
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<IdGrowthPoint> points,
+                         MeasureIdGrowth(files, paths, options));
+  calibration->distinct_ids.clear();
+  for (const IdGrowthPoint& point : points) {
+    calibration->distinct_ids.push_back(
+        {static_cast<double>(point.batches) * calibration->batch_size,
+         point.ids});
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Calibration> MeasureJob(const FileSystem& files,

@@ -19,6 +19,12 @@ struct JobSizes {
 };
 absl::StatusOr<JobSizes> SizesOf(const JobFlags& flags);
 
+// Counts the distinct ids of 1, 2, 4, … batches in a row of the files that the
+// flags name to train on, and replaces calibration->distinct_ids. REQUIRES:
+// flags.Validate() was OK. Errors: those of the data.
+absl::Status CountIds(const FileSystem& files, const JobFlags& flags,
+                      Calibration* calibration);
+
 // Measures a job in one process: trains for `span` with its flags in a child
 // process of this program, and counts the distinct ids of 1, 2, 4, … batches in
 // a row of its data. Costs of messages keep their defaults. `set` is the

@@ -114,6 +114,19 @@ class PlanTest(harness.ShoalTest):
             "--embedding_size=32", "--deep_layers=256,128,64")
         self.assertIn("refused: needs", output)
 
+    def test_the_ids_of_the_data_are_counted_where_they_are_named(self):
+        one = cell("async", 1, batch_size=100)
+        one["runs"][0]["bytes_per_sample"]["worker_sent"] = 24000.0
+        file = self.write("compare.json", json.dumps(comparison(
+            [one, cell("ring", 2, batch_size=100)])))
+        data = self.write("data/tr.libsvm", harness.linear_rows(2000))
+        out = self.path("calibration.json")
+        self.run_ok("shoal", "plan", CLUSTER, "--compare=" + file, *JOB,
+                    "--training_data_dir=" + data, "--calibration_out=" + out)
+        with open(out) as f:
+            ids = json.load(f)["distinct_ids"]
+        self.assertEqual([p["samples"] for p in ids], [100, 200, 400, 800])
+
     def test_mistakes_are_named_with_what_would_be_right(self):
         self.assertIn("needs --cluster", self.usage_error("--measure"))
         self.assertIn("no measurements are given", self.usage_error(CLUSTER))
