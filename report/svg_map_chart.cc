@@ -121,8 +121,9 @@ class Map {
         const int key = KeyOf(row, column);
         if (key >= 0 || cell.look == ChartLook::kGrey) {
           const ChartKey shown = key >= 0 ? chart_.keys[key] : ChartKey{};
-          canvas->Tint(x, y, width_, height_, shown.style, shown.hatch,
-                       cell.look, cell.strength, cell.tip);
+          canvas->Tint(
+              x, y, width_, height_, shown.style, shown.hatch, cell.look,
+              cell.look == ChartLook::kGrey ? .5 : cell.strength, cell.tip);
         }
         const std::vector<std::string> texts = LinesOf(cell.text);
         double text_y = y + height_ / 2 + 4 - 6.5 * (texts.size() - 1.0);
