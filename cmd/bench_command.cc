@@ -18,11 +18,13 @@
 #include "base/cpu_name.h"
 #include "base/file_system.h"
 #include "base/host_memory.h"
+#include "base/path.h"
 #include "base/status_macros.h"
 #include "bench/compare/cell_flags.h"
 #include "bench/compare/compare_flags.h"
 #include "bench/compare/comparison_run.h"
 #include "bench/compare/lab.h"
+#include "bench/compare/report.h"
 #include "bench/compare/run_cell.h"
 #include "cmd/own_terminal.h"
 #include "cmd/parse_command_line.h"
@@ -183,7 +185,8 @@ absl::Status CheckAll(const Asked& asked, const CellRunner& runner,
                   "measure over loopback)");
 }
 
-std::string VerdictText(const Comparison& found, const std::string& path) {
+std::string VerdictText(const Comparison& found, const std::string& report,
+                        const std::string& figures) {
   std::string text;
   std::string rule;
   for (const ModeVerdict& verdict : found.verdicts) {
@@ -194,7 +197,8 @@ std::string VerdictText(const Comparison& found, const std::string& path) {
   for (const std::string& what : found.not_played) {
     absl::StrAppend(&text, "Not played: ", what, ".\n");
   }
-  absl::StrAppend(&text, "All figures are in ", path, "\n");
+  absl::StrAppend(&text, "Report: ", report, "\n");
+  absl::StrAppend(&text, "All figures: ", figures, "\n");
   return text;
 }
 
@@ -253,8 +257,12 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
   if (absl::IsFailedPrecondition(status)) {
     return Complain(name, status, kExitUsage);
   }
-  const std::string path = absl::StrCat(asked.flags.out, "/compare.json");
-  const ExitCode printed = PrintResult(name, VerdictText(run.found(), path));
+  // Also of a comparison that was stopped.
+  const std::string report = JoinPath(asked.flags.out, "report.html");
+  const absl::Status reported = WriteReport(run.found(), *files, report);
+  const ExitCode printed = PrintResult(
+      name, VerdictText(run.found(), report,
+                        JoinPath(asked.flags.out, "compare.json")));
   if (absl::IsCancelled(status)) {
     return Complain(name,
                     absl::CancelledError(absl::StrCat(
@@ -263,6 +271,7 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
                     kExitStopped);
   }
   if (!status.ok()) return Complain(name, status, kExitFailed);
+  if (!reported.ok()) return Complain(name, reported, kExitFailed);
   if (!AnyRunIsGood(run.found())) {
     return Complain(name, absl::AbortedError("every run failed"), kExitFailed);
   }
