@@ -6,9 +6,8 @@ namespace shoal {
 namespace {
 
 constexpr double kTitleSize = 14;
-constexpr double kSize = 12;
-constexpr double kRow = 20;
-constexpr double kGap = 18;  // between entries
+constexpr double kLegendRow = 20;
+constexpr double kEntryGap = 18;  // between entries
 
 double SignWidth(const LegendEntry& entry) {
   switch (entry.sign) {
@@ -23,23 +22,24 @@ double SignWidth(const LegendEntry& entry) {
   return 0;
 }
 
-struct Place {
+struct EntryPlace {
   double x = 0;
   int row = 0;
 };
 
 // Where the entries are, from left to right in rows.
-std::vector<Place> Places(const ChartFrame& frame,
-                          const std::vector<LegendEntry>& entries) {
-  std::vector<Place> places;
-  Place next = {kChartMargin, 0};
+std::vector<EntryPlace> Places(const ChartFrame& frame,
+                               const std::vector<LegendEntry>& entries) {
+  std::vector<EntryPlace> places;
+  EntryPlace next = {kChartMargin, 0};
   for (const LegendEntry& entry : entries) {
-    const double width = SignWidth(entry) + 6 + TextWidth(entry.name, kSize);
+    const double width =
+        SignWidth(entry) + 6 + TextWidth(entry.name, kChartTextSize);
     if (next.x > kChartMargin && next.x + width > frame.width - kChartMargin) {
       next = {kChartMargin, next.row + 1};
     }
     places.push_back(next);
-    next.x += width + kGap;
+    next.x += width + kEntryGap;
   }
   return places;
 }
@@ -78,21 +78,22 @@ void DrawSign(const LegendEntry& entry, double x, double middle,
 
 double HeadHeight(const ChartFrame& frame,
                   const std::vector<LegendEntry>& entries) {
-  const std::vector<Place> places = Places(frame, entries);
+  const std::vector<EntryPlace> places = Places(frame, entries);
   const int rows = places.empty() ? 0 : places.back().row + 1;
-  return TitleHeight(frame) + rows * kRow + (rows > 0 ? 6 : 0);
+  return TitleHeight(frame) + rows * kLegendRow + (rows > 0 ? 6 : 0);
 }
 
 void DrawHead(const ChartFrame& frame, const std::vector<LegendEntry>& entries,
               SvgCanvas* canvas) {
   canvas->Text(kChartMargin, 20, frame.title,
                {.size = kTitleSize, .bold = true});
-  const std::vector<Place> places = Places(frame, entries);
+  const std::vector<EntryPlace> places = Places(frame, entries);
   for (size_t i = 0; i < entries.size(); ++i) {
-    const double middle = TitleHeight(frame) + places[i].row * kRow + kRow / 2;
+    const double middle =
+        TitleHeight(frame) + places[i].row * kLegendRow + kLegendRow / 2;
     DrawSign(entries[i], places[i].x, middle, canvas);
     canvas->Text(places[i].x + SignWidth(entries[i]) + 6, middle + 4,
-                 entries[i].name, {.size = kSize});
+                 entries[i].name, {.size = kChartTextSize});
   }
 }
 

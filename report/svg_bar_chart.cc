@@ -11,12 +11,10 @@
 namespace shoal {
 namespace {
 
-constexpr double kSize = 12;
-constexpr double kRow = 20;         // a bar with its gap
+constexpr double kBarRow = 20;      // a bar with its gap
 constexpr double kBar = 14;         // a bar
 constexpr double kGroupTitle = 24;  // above a group's bars
 constexpr double kGroupGap = 8;
-constexpr const char* kSoft = "#59636e";
 constexpr const char* kGreyText = "#6b7278";
 
 bool HasArea(const BarPart& part, const AxisLayout& axis) {
@@ -59,7 +57,7 @@ std::vector<LegendEntry> Legend(const BarChart& chart) {
 }
 
 // The plot's area in pixels and its axis.
-struct Plot {
+struct BarPlot {
   double left = 0, right = 0, top = 0, bottom = 0;
   AxisLayout axis;
 
@@ -71,13 +69,13 @@ struct Plot {
 double Bottom(const BarChart& chart, double top) {
   for (const BarGroup& group : chart.groups) {
     top += (group.title.empty() ? kGroupGap : kGroupTitle) +
-           kRow * group.bars.size();
+           kBarRow * group.bars.size();
   }
   return top + kGroupGap;
 }
 
 // Pixels to the right of which a bar's text begins.
-double TextStart(const ChartBar& bar, const Plot& plot) {
+double TextStart(const ChartBar& bar, const BarPlot& plot) {
   const double sum = Sum(bar, plot.axis);
   double end = plot.axis.Has(sum) ? plot.X(sum) : plot.left;
   for (const auto& value : {bar.high, bar.mark}) {
@@ -88,14 +86,14 @@ double TextStart(const ChartBar& bar, const Plot& plot) {
   return end + 8;
 }
 
-Plot LayOut(const BarChart& chart, double head) {
-  Plot plot;
+BarPlot LayOut(const BarChart& chart, double head) {
+  BarPlot plot;
   plot.axis.scale = chart.axis.scale;
   std::vector<double> values;
   double label_width = 0;
   for (const BarGroup& group : chart.groups) {
     for (const ChartBar& bar : group.bars) {
-      label_width = std::max(label_width, TextWidth(bar.label, kSize));
+      label_width = std::max(label_width, TextWidth(bar.label, kChartTextSize));
       values.push_back(Sum(bar, plot.axis));
       if (bar.high.has_value()) values.push_back(*bar.high);
       if (bar.mark.has_value()) values.push_back(*bar.mark);
@@ -126,7 +124,7 @@ Plot LayOut(const BarChart& chart, double head) {
       for (const ChartBar& bar : group.bars) {
         if (bar.text.empty()) continue;
         overhang = std::max(overhang, TextStart(bar, plot) +
-                                          TextWidth(bar.text, kSize) -
+                                          TextWidth(bar.text, kChartTextSize) -
                                           (chart.width - 6));
       }
     }
@@ -137,32 +135,36 @@ Plot LayOut(const BarChart& chart, double head) {
   return plot;
 }
 
-void DrawAxis(const BarChart& chart, const Plot& plot, SvgCanvas* canvas) {
+void DrawAxis(const BarChart& chart, const BarPlot& plot, SvgCanvas* canvas) {
   double free = -1e9;
   for (const AxisTick& tick : plot.axis.ticks) {
     const double x = plot.X(tick.value);
     canvas->Line(x, plot.top, x, plot.bottom, "#e3e6e9");
-    const double half = TextWidth(tick.text, kSize) / 2;
+    const double half = TextWidth(tick.text, kChartTextSize) / 2;
     if (x - half < free) continue;
     free = x + half + 6;
-    canvas->Text(
-        x, plot.bottom + 16, tick.text,
-        {.size = kSize, .colour = kSoft, .anchor = TextAnchor::kMiddle});
+    canvas->Text(x, plot.bottom + 16, tick.text,
+                 {.size = kChartTextSize,
+                  .colour = kChartSoft,
+                  .anchor = TextAnchor::kMiddle});
   }
-  canvas->Line(plot.left, plot.top, plot.left, plot.bottom, kSoft);
+  canvas->Line(plot.left, plot.top, plot.left, plot.bottom, kChartSoft);
   canvas->Text((plot.left + plot.right) / 2, plot.bottom + 34, chart.axis.title,
-               {.size = kSize, .colour = kSoft, .anchor = TextAnchor::kMiddle});
+               {.size = kChartTextSize,
+                .colour = kChartSoft,
+                .anchor = TextAnchor::kMiddle});
 }
 
-void DrawBar(const BarChart& chart, const ChartBar& bar, const Plot& plot,
+void DrawBar(const BarChart& chart, const ChartBar& bar, const BarPlot& plot,
              double y, SvgCanvas* canvas) {
   const bool grey = bar.look == ChartLook::kGrey;
   const char* text_colour = grey ? kGreyText : "#1f2328";
-  const double top = y + (kRow - kBar) / 2;
-  const double middle = y + kRow / 2;
-  canvas->Text(
-      plot.left - 8, middle + 4, bar.label,
-      {.size = kSize, .colour = text_colour, .anchor = TextAnchor::kEnd});
+  const double top = y + (kBarRow - kBar) / 2;
+  const double middle = y + kBarRow / 2;
+  canvas->Text(plot.left - 8, middle + 4, bar.label,
+               {.size = kChartTextSize,
+                .colour = text_colour,
+                .anchor = TextAnchor::kEnd});
   double sum = 0;
   double from = plot.left;
   for (const BarPart& part : bar.parts) {
@@ -194,14 +196,14 @@ void DrawBar(const BarChart& chart, const ChartBar& bar, const Plot& plot,
     canvas->Line(x, top - 2, x, top + kBar + 2, "#1f2328", 2.5);
   }
   canvas->Text(TextStart(bar, plot), middle + 4, bar.text,
-               {.size = kSize, .colour = text_colour});
+               {.size = kChartTextSize, .colour = text_colour});
 }
 
 }  // namespace
 
 std::string DrawBarChart(const BarChart& chart) {
   const std::vector<LegendEntry> legend = Legend(chart);
-  const Plot plot = LayOut(chart, HeadHeight(chart, legend));
+  const BarPlot plot = LayOut(chart, HeadHeight(chart, legend));
   SvgCanvas canvas(chart.id, chart.width,
                    plot.bottom + (chart.axis.title.empty() ? 24 : 44),
                    chart.about);
@@ -213,12 +215,12 @@ std::string DrawBarChart(const BarChart& chart) {
       y += kGroupGap;
     } else {
       canvas.Text(kChartMargin, y + 17, group.title,
-                  {.size = kSize, .bold = true, .halo = true});
+                  {.size = kChartTextSize, .bold = true, .halo = true});
       y += kGroupTitle;
     }
     for (const ChartBar& bar : group.bars) {
       DrawBar(chart, bar, plot, y, &canvas);
-      y += kRow;
+      y += kBarRow;
     }
   }
   return canvas.Finish();

@@ -8,6 +8,10 @@
 
 namespace shoal {
 
+// Size of ordinary text in pixels, and the colour of text that explains.
+inline constexpr double kChartTextSize = 12;
+inline constexpr const char* kChartSoft = "#59636e";
+
 // Text for XML and HTML, in elements and in quoted attributes: & < > " ' are
 // replaced by their entities. Control characters, which XML does not allow,
 // become blanks, and bytes that are not UTF-8 become U+FFFD.

@@ -12,17 +12,15 @@
 namespace shoal {
 namespace {
 
-constexpr double kSize = 12;       // of ticks and axis titles
 constexpr double kLabelSize = 11;  // of labels at points
 constexpr double kLabelRow = 13;   // the least distance of two labels
 constexpr double kLabelGap = 12;   // from a point to its label
 constexpr double kColumn = 40;     // points this close share a column
 constexpr double kEdgeRoom = 6;    // from a label to the edge
-constexpr const char* kSoft = "#59636e";
 constexpr const char* kGrid = "#e3e6e9";
 
 // The plot's area in pixels and its axes.
-struct Plot {
+struct LinePlot {
   double left = 0, right = 0, top = 0, bottom = 0;
   AxisLayout x, y;
 
@@ -69,7 +67,7 @@ double Shift(const LineChart& chart, size_t i) {
   return (static_cast<double>(own - styles.begin()) - middle) * chart.dodge;
 }
 
-std::vector<Label> LabelsOf(const LineChart& chart, const Plot& plot) {
+std::vector<Label> LabelsOf(const LineChart& chart, const LinePlot& plot) {
   std::vector<Label> labels;
   for (size_t i = 0; i < chart.series.size(); ++i) {
     const LineSeries& series = chart.series[i];
@@ -157,7 +155,7 @@ std::vector<LegendEntry> Legend(const LineChart& chart) {
   return entries;
 }
 
-Plot LayOut(const LineChart& chart, double head) {
+LinePlot LayOut(const LineChart& chart, double head) {
   std::vector<double> xs, ys;
   for (const LineSeries& series : chart.series) {
     for (const LinePoint& point : series.points) {
@@ -167,7 +165,7 @@ Plot LayOut(const LineChart& chart, double head) {
     }
   }
   for (const ChartLevel& level : chart.levels) ys.push_back(level.y);
-  Plot plot;
+  LinePlot plot;
   plot.top = head + (chart.y.title.empty() ? 10 : 26);
   plot.bottom = chart.height - (chart.x.title.empty() ? 26 : 44);
   plot.y =
@@ -175,7 +173,7 @@ Plot LayOut(const LineChart& chart, double head) {
                  std::max(2, static_cast<int>((plot.bottom - plot.top) / 42)));
   double tick_width = 0;
   for (const AxisTick& tick : plot.y.ticks) {
-    tick_width = std::max(tick_width, TextWidth(tick.text, kSize));
+    tick_width = std::max(tick_width, TextWidth(tick.text, kChartTextSize));
   }
   plot.left = kChartMargin + tick_width + 8;
   plot.right = chart.width - 24;
@@ -214,7 +212,7 @@ Plot LayOut(const LineChart& chart, double head) {
   return plot;
 }
 
-void DrawAxes(const LineChart& chart, const Plot& plot, SvgCanvas* canvas) {
+void DrawAxes(const LineChart& chart, const LinePlot& plot, SvgCanvas* canvas) {
   const double left = chart.x.scale == AxisScale::kLog || !chart.x.ticks.empty()
                           ? plot.left - 14
                           : plot.left;
@@ -223,27 +221,33 @@ void DrawAxes(const LineChart& chart, const Plot& plot, SvgCanvas* canvas) {
     const double y = plot.Y(tick.value);
     canvas->Line(left, y, right, y, kGrid);
     canvas->Text(left - 6, y + 4, tick.text,
-                 {.size = kSize, .colour = kSoft, .anchor = TextAnchor::kEnd});
+                 {.size = kChartTextSize,
+                  .colour = kChartSoft,
+                  .anchor = TextAnchor::kEnd});
   }
   canvas->Text(kChartMargin, plot.top - 12, chart.y.title,
-               {.size = kSize, .colour = kSoft});
+               {.size = kChartTextSize, .colour = kChartSoft});
   canvas->Line(left, plot.bottom, right, plot.bottom, "#59636e");
   double free = -1e9;  // x from which the next tick's text may begin
   for (const AxisTick& tick : plot.x.ticks) {
     const double x = plot.X(tick.value);
     canvas->Line(x, plot.bottom, x, plot.bottom + 4, "#59636e");
-    const double half = TextWidth(tick.text, kSize) / 2;
+    const double half = TextWidth(tick.text, kChartTextSize) / 2;
     if (x - half < free) continue;
     free = x + half + 4;
-    canvas->Text(
-        x, plot.bottom + 18, tick.text,
-        {.size = kSize, .colour = kSoft, .anchor = TextAnchor::kMiddle});
+    canvas->Text(x, plot.bottom + 18, tick.text,
+                 {.size = kChartTextSize,
+                  .colour = kChartSoft,
+                  .anchor = TextAnchor::kMiddle});
   }
   canvas->Text((left + right) / 2, chart.height - 8, chart.x.title,
-               {.size = kSize, .colour = kSoft, .anchor = TextAnchor::kMiddle});
+               {.size = kChartTextSize,
+                .colour = kChartSoft,
+                .anchor = TextAnchor::kMiddle});
 }
 
-void DrawLevels(const LineChart& chart, const Plot& plot, SvgCanvas* canvas) {
+void DrawLevels(const LineChart& chart, const LinePlot& plot,
+                SvgCanvas* canvas) {
   for (const ChartLevel& level : chart.levels) {
     if (!plot.y.Has(level.y)) continue;
     const double y = plot.Y(level.y);
@@ -254,7 +258,7 @@ void DrawLevels(const LineChart& chart, const Plot& plot, SvgCanvas* canvas) {
 }
 
 // The x of a point: points of a series are `shift` pixels beside their place.
-std::string Path(const LineSeries& series, const Plot& plot, double shift) {
+std::string Path(const LineSeries& series, const LinePlot& plot, double shift) {
   std::string path;
   for (const LinePoint& point : series.points) {
     if (!plot.Has(point)) continue;
@@ -263,7 +267,7 @@ std::string Path(const LineSeries& series, const Plot& plot, double shift) {
   return path;
 }
 
-void DrawMarkers(const LineSeries& series, const Plot& plot, double shift,
+void DrawMarkers(const LineSeries& series, const LinePlot& plot, double shift,
                  SvgCanvas* canvas) {
   const size_t count = series.points.size();
   const size_t most = std::max(series.max_markers, 1);
@@ -288,7 +292,8 @@ void DrawMarkers(const LineSeries& series, const Plot& plot, double shift,
 }
 
 // Draws labels, with lines to the points from which a label had to move away.
-void DrawLabels(const LineChart& chart, const Plot& plot, SvgCanvas* canvas) {
+void DrawLabels(const LineChart& chart, const LinePlot& plot,
+                SvgCanvas* canvas) {
   for (LabelColumn& column : Columns(LabelsOf(chart, plot))) {
     SpreadLabels(plot.top - 6, plot.bottom, &column.labels);
     for (const Label& label : column.labels) {
@@ -312,7 +317,7 @@ void DrawLabels(const LineChart& chart, const Plot& plot, SvgCanvas* canvas) {
 
 std::string DrawLineChart(const LineChart& chart) {
   const std::vector<LegendEntry> legend = Legend(chart);
-  const Plot plot = LayOut(chart, HeadHeight(chart, legend));
+  const LinePlot plot = LayOut(chart, HeadHeight(chart, legend));
   SvgCanvas canvas(chart.id, chart.width, chart.height, chart.about);
   DrawHead(chart, legend, &canvas);
   DrawAxes(chart, plot, &canvas);

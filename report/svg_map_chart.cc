@@ -11,9 +11,7 @@
 namespace shoal {
 namespace {
 
-constexpr double kSize = 12;
 constexpr double kCellText = 11;
-constexpr const char* kSoft = "#59636e";
 constexpr const char* kEdge = "#1f2328";
 
 std::vector<std::string> LinesOf(const std::string& text) {
@@ -32,21 +30,22 @@ class Map {
                      bottom_ + 46, chart_.about);
     DrawHead(chart_, legend_, &canvas);
     canvas.Text(kChartMargin, top_ - 8, chart_.y_title,
-                {.size = kSize, .colour = kSoft});
+                {.size = kChartTextSize, .colour = kChartSoft});
     DrawCells(&canvas);
     DrawEdges(&canvas);
     for (size_t row = 0; row < chart_.rows.size(); ++row) {
       canvas.Text(left_ - 6, Top(row) + height_ / 2 + 4, chart_.rows[row],
-                  {.size = kSize, .anchor = TextAnchor::kEnd});
+                  {.size = kChartTextSize, .anchor = TextAnchor::kEnd});
     }
     for (size_t column = 0; column < chart_.columns.size(); ++column) {
       canvas.Text(Left(column) + width_ / 2, bottom_ + 17,
                   chart_.columns[column],
-                  {.size = kSize, .anchor = TextAnchor::kMiddle});
+                  {.size = kChartTextSize, .anchor = TextAnchor::kMiddle});
     }
-    canvas.Text(
-        (left_ + right_) / 2, bottom_ + 36, chart_.x_title,
-        {.size = kSize, .colour = kSoft, .anchor = TextAnchor::kMiddle});
+    canvas.Text((left_ + right_) / 2, bottom_ + 36, chart_.x_title,
+                {.size = kChartTextSize,
+                 .colour = kChartSoft,
+                 .anchor = TextAnchor::kMiddle});
     return canvas.Finish();
   }
 
@@ -95,11 +94,11 @@ class Map {
                          ChartHatch::kNone, ChartLook::kGrey});
     }
     for (const std::string& column : chart_.columns) {
-      text_width = std::max(text_width, TextWidth(column, kSize));
+      text_width = std::max(text_width, TextWidth(column, kChartTextSize));
     }
     double row_width = 0;
     for (const std::string& row : chart_.rows) {
-      row_width = std::max(row_width, TextWidth(row, kSize));
+      row_width = std::max(row_width, TextWidth(row, kChartTextSize));
     }
     left_ = kChartMargin + row_width + 8;
     const double room = chart_.width - kChartMargin - left_;
@@ -152,7 +151,8 @@ class Map {
         }
       }
     }
-    canvas->Box(left_, top_, right_ - left_, bottom_ - top_, "none", kSoft);
+    canvas->Box(left_, top_, right_ - left_, bottom_ - top_, "none",
+                kChartSoft);
   }
 
   const MapChart& chart_;

@@ -203,6 +203,9 @@ TEST(TcpRingTest, TheBoardTellsForWhichRankTheRingWaits) {
   EXPECT_TRUE(last->Wait().ok());
   // A broken ring tells what it waited for.
   const Call broken = AllReduce(ranks.rank(0), &x);
+  for (int i = 0; i < 6000 && board.Read(absl::Now()).waits_for != 2; ++i) {
+    absl::SleepFor(absl::Milliseconds(10));
+  }
   ranks.Destroy(1);
   EXPECT_TRUE(absl::IsUnavailable(broken->Wait().status()));
   EXPECT_EQ(board.Read(absl::Now()).waits_for, 2);
