@@ -98,6 +98,9 @@ LauncherEvents LaunchedJob::Events() {
                           absl::string_view line) {
     OnLine(process, stream, line);
   };
+  events.is_failure = [this](int process, const ProcessExit&) {
+    return !MayLeave(members_[process]);
+  };
   events.on_exit = [this](int process, const ProcessExit& exit, int restarts,
                           bool again) {
     OnExit(process, exit, restarts, again);
@@ -190,7 +193,7 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
     launcher_->Stop();
   } else if (member.role == Role::kPs) {
     if (!exit.ok()) launcher_->StopAfter(options_.ending_timeout);
-  } else if (GaveUp(exit) && !(member.may_leave && figures_.started)) {
+  } else if (GaveUp(exit) && !MayLeave(member)) {
     launcher_->StopAfter(options_.ending_timeout);
   } else if (!AnyWorkerRunning()) {
     launcher_->StopAfter(options_.ending_timeout);
@@ -229,6 +232,10 @@ bool LaunchedJob::Expected(int process, const ProcessExit& exit) const {
 std::string LaunchedJob::Describe(const ProcessExit& exit) const {
   return SshLost(exit) ? "was killed by a signal, or its ssh connection broke"
                        : exit.Describe();
+}
+
+bool LaunchedJob::MayLeave(const Member& member) const {
+  return member.may_leave && figures_.started;
 }
 
 bool LaunchedJob::AnyWorkerRunning() const {

@@ -113,8 +113,8 @@ void SayAsLauncher(absl::string_view line, absl::Time now, bool full_time,
 //   with may_restart            times; then the job goes on if other workers
 //                               are left
 //   a worker exits with 1..127, the job ends; not if the worker may_leave and
-//   but not kExitStopped, or    the job has begun: then the leader decides
-//   with kExitLost
+//   but not kExitStopped, or    the job has begun: then the leader decides, and
+//   with kExitLost              the worker's end is no cause of a later failure
 //   the leader has ended        the job is over: the others end by themselves,
 //                               or are stopped after ending_timeout; at once if
 //                               the leader failed, and killed soon if a signal
@@ -156,6 +156,8 @@ class LaunchedJob {
   // True if the end of the job says why a process exits like this, or the
   // launcher has stopped the process.
   bool Expected(int process, const ProcessExit& exit) const;
+  // The worker may end in any way: the job goes on without it.
+  bool MayLeave(const Member& member) const;
   bool AnyWorkerRunning() const;
   const Member& Leader() const;
   std::string Describe(const ProcessExit& exit) const;

@@ -204,7 +204,8 @@ void ProcessLauncher::OnExit(int index, const ProcessExit& exit) {
   const bool final = exit.signal == 0 && exit.code == options_.final_code;
   const bool again = process->spec.restart && exit.may_retry() && !final &&
                      !draining_ && process->restarts < options_.max_restarts;
-  if (!again && !exit.ok() && !stopping_ && !outcome_.first_failure) {
+  if (!again && !exit.ok() && !stopping_ && !outcome_.first_failure &&
+      (!events_.is_failure || events_.is_failure(index, exit))) {
     outcome_.first_failure = {index, exit};
   }
   const int restarts = process->restarts;

@@ -56,6 +56,9 @@ enum class OutputStream { kStdout, kStderr };
 struct LauncherEvents {
   absl::AnyInvocable<void(int process, OutputStream, absl::string_view line)>
       on_line;
+  // True if the end of a process that failed for good is a failure of the
+  // whole, as LaunchOutcome::first_failure. Null: each such end is one.
+  absl::AnyInvocable<bool(int process, const ProcessExit&)> is_failure;
   // A process has ended. `restarts` is how often it was started again before;
   // `again` is true if it is started once more.
   absl::AnyInvocable<void(int process, const ProcessExit&, int restarts,
@@ -68,8 +71,8 @@ struct LauncherEvents {
 };
 
 struct LaunchOutcome {
-  // The first process that failed for good before a stop was asked for. Later
-  // failures are consequences.
+  // The first process whose end is a failure (LauncherEvents::is_failure) and
+  // came before a stop was asked for. Later failures are consequences.
   struct FirstFailure {
     int process = 0;
     ProcessExit exit;

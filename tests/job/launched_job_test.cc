@@ -158,6 +158,40 @@ TEST_F(LaunchedJobTest, AWorkerMayLeaveAJobThatGoesOnWithoutIt) {
   EXPECT_TRUE(Run().status.ok());
 }
 
+// What happens to the job later has its own cause.
+TEST_F(LaunchedJobTest, AWorkerThatHasLeftIsNotTheCauseOfALaterEnd) {
+  ProgressFigures figures;
+  figures.started = true;
+  for (const absl::string_view end_of : {"killed", "stopped"}) {
+    SCOPED_TRACE(std::string(end_of));
+    const bool killed = end_of == "killed";
+    options_.processes.clear();
+    const std::string pid = absl::StrCat(directory_, "/pid-", end_of);
+    Ps(absl::StrCat(
+        Print(ProgressJson(figures)), "; ", Until(absl::StrCat(end_of)), "; ",
+        killed ? "kill -9 $$"
+               : absl::StrCat(Print(EndingJson({false,
+                                                "ps 0 was stopped by SIGTERM",
+                                                {},
+                                                "ps 0",
+                                                true})),
+                              "; exit 3")));
+    // The launcher has read what the leader printed.
+    Worker(absl::StrCat("echo $$ > ", pid, "; sleep 0.2; ",
+                        killed ? "exit 1" : "kill -9 $$"));
+    options_.processes[1].may_leave = true;
+    Worker(absl::StrCat("while ! test -s ", pid, "; do sleep 0.01; done; ",
+                        "while kill -0 $(cat ", pid,
+                        ") 2>/dev/null; do sleep 0.01; done; sleep 0.3; ",
+                        Touch(absl::StrCat(end_of)), "; ", UntilStopped()));
+    const LaunchedJobEnd end = Run();
+    EXPECT_EQ(end.lost, killed);
+    EXPECT_EQ(end.status.message(), killed ? "ps 0 was killed by SIGKILL"
+                                           : "ps 0 was stopped by SIGTERM");
+    EXPECT_EQ(end.exit_code, killed ? kExitFailed : kExitStopped);
+  }
+}
+
 TEST_F(LaunchedJobTest, AProcessThatCannotUseItsFlagsMakesItAMistakeOfThem) {
   Ps(UntilStopped());
   Worker("echo 'worker: --quarantine_dir: Permission denied' >&2; exit 2");
