@@ -27,7 +27,10 @@ std::string StandingText(const RankStanding& standing,
 
 void RankBoard::SetStep(uint64_t step) { step_ = step; }
 
-void RankBoard::SetBuckets(uint32_t buckets) { buckets_ = buckets; }
+void RankBoard::SetRound(uint32_t buckets, bool rows) {
+  buckets_ = buckets;
+  rows_ = rows;
+}
 
 void RankBoard::WaitFor(uint32_t index, int rank) {
   waits_ = uint64_t{index} << 32 | (static_cast<uint32_t>(rank) + 1);
@@ -65,6 +68,10 @@ RankStanding RankBoard::Read(absl::Time now) const {
     case Phase::kApplies:
       standing.phase = "applies";
       break;
+    case Phase::kPushesRows:
+      standing.phase = "pushes";
+      standing.tensor = "rows to the servers";
+      break;
     case Phase::kConfirms:
       standing.phase = "confirms";
       standing.tensor = "rows";
@@ -75,11 +82,11 @@ RankStanding RankBoard::Read(absl::Time now) const {
       standing.waits_for = rank;
       break;
     case Phase::kRound:
-      // The rows are gathered after the buckets. Sums after that are those of a
-      // step with a rejected batch, in which the buckets are summed again.
+      // The parts are gathered after the buckets. Sums after that are those of
+      // a step with a rejected batch, in which the buckets are summed again.
       if (rank >= 0 && index == buckets) {
         standing.phase = "gathers";
-        standing.tensor = "rows";
+        standing.tensor = rows_ ? "rows" : "batches";
       } else {
         standing.phase = "sums";
         if (rank >= 0 && buckets > 0) {

@@ -25,14 +25,15 @@ class RankBoard {
  public:
   enum class Phase : uint8_t {
     kNone,
-    kLease,      // waits for a lease
-    kReads,      // reads or pulls a batch
+    kLease,       // waits for a lease
+    kReads,       // reads or pulls a batch
     kComputes,
     kEvaluates,
-    kHeld,       // stands still until the job is saved
-    kRound,      // sums the dense buckets and gathers the rows
-    kConfirms,   // waits until the rows of all ranks are on the servers
-    kApplies,    // its replica or the servers apply the step
+    kHeld,        // stands still until the job is saved
+    kRound,       // sums the dense buckets and gathers the ranks' parts
+    kPushesRows,  // its rows are on their way to the servers
+    kConfirms,    // waits until the rows of all ranks are on the servers
+    kApplies,     // its replica or the servers apply the step
     kLevels,
   };
 
@@ -45,8 +46,9 @@ class RankBoard {
   }
   // The step of the generation, from 1; 0: none yet.
   void SetStep(uint64_t step);
-  // The dense buckets of a step, which the first operations of a round sum.
-  void SetBuckets(uint32_t buckets);
+  // The dense buckets of a step, which the first operations of a round sum, and
+  // whether the parts of the ranks, which come next, have rows.
+  void SetRound(uint32_t buckets, bool rows);
   // The ring's thread waits for `rank` in an operation; `index` is that of its
   // tag (core/collective.h).
   void WaitFor(uint32_t index, int rank);
@@ -68,6 +70,7 @@ class RankBoard {
   Place exchange_;
   std::atomic<uint64_t> step_{0};
   std::atomic<uint32_t> buckets_{0};
+  std::atomic<bool> rows_{true};
   // The index of an operation in the upper half, and the rank + 1 in the lower;
   // 0: none.
   std::atomic<uint64_t> waits_{0};

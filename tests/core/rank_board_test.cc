@@ -43,7 +43,7 @@ TEST(RankBoardTest, AnExchangeThatWorksIsThePhaseOfTheRank) {
 
 TEST(RankBoardTest, TheOperationOfARoundIsABucketOrTheRows) {
   RankBoard board;
-  board.SetBuckets(9);
+  board.SetRound(9, /*rows=*/true);
   board.EnterExchange(Phase::kRound, At(0));
   board.WaitFor(/*index=*/2, /*rank=*/0);
   EXPECT_EQ(board.Read(At(1)).phase, "sums");
@@ -62,9 +62,17 @@ TEST(RankBoardTest, TheOperationOfARoundIsABucketOrTheRows) {
   EXPECT_EQ(board.Read(At(1)).waits_for, -1);
 }
 
+// A hybrid: the rows go to servers.
 TEST(RankBoardTest, ARankWaitsForTheRowsOfAnother) {
   RankBoard board;
-  board.SetBuckets(9);
+  board.SetRound(9, /*rows=*/false);
+  board.EnterExchange(Phase::kRound, At(0));
+  board.WaitFor(9, 2);
+  EXPECT_EQ(board.Read(At(1)).tensor, "batches");
+  board.EnterExchange(Phase::kPushesRows, At(0));
+  EXPECT_EQ(board.Read(At(1)).phase, "pushes");
+  EXPECT_EQ(board.Read(At(1)).tensor, "rows to the servers");
+  EXPECT_EQ(board.Read(At(1)).waits_for, -1) << "that is a rank";
   board.EnterExchange(Phase::kConfirms, At(0));
   board.WaitFor(/*index=*/10, /*rank=*/2);
   EXPECT_EQ(board.Read(At(1)).phase, "confirms");

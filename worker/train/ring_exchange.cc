@@ -49,7 +49,8 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
     if (options_.board != nullptr) {
       Enter(RankBoard::Phase::kNone);
       options_.board->SetStep(0);
-      options_.board->SetBuckets(static_cast<uint32_t>(round_->buckets()));
+      options_.board->SetRound(static_cast<uint32_t>(round_->buckets()),
+                               options_.push_rows == nullptr);
     }
   }
 

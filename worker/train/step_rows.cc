@@ -35,7 +35,7 @@ void StepRows::Share(StepMemory* step, TrainStep* own, Shared done) {
     Confirm(std::move(done));
     return;
   }
-  Enter(RankBoard::Phase::kApplies);
+  Enter(RankBoard::Phase::kPushesRows);
   pushing_ = true;
   const auto batch = std::find_if(
       step->batches.begin(), step->batches.end(),

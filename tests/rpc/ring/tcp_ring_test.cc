@@ -183,7 +183,7 @@ TEST(TcpRingTest, TheBoardTellsForWhichRankTheRingWaits) {
   RingRanks ranks(3, options, [&](int rank, TcpRingOptions* o) {
     if (rank == 0) o->board = &board;
   });
-  board.SetBuckets(2);
+  board.SetRound(2, /*rows=*/true);
   board.EnterExchange(RankBoard::Phase::kRound, absl::Now());
   std::vector<float> x(10, 1), y(10, 1), z(10, 1);
   const Call call = AllReduce(ranks.rank(0), &x);

@@ -498,7 +498,7 @@ TEST_F(GenerationLoopTest, ALostRankIsNamedWithWhereThisWorkerStood) {
   cluster_.Tell(ViewOf(1, {{9, 1}, {9, 2}, cluster_.life()}, 3));
   Settle();
   board_.SetStep(7);
-  board_.SetBuckets(2);
+  board_.SetRound(2, /*rows=*/true);
   board_.EnterExchange(RankBoard::Phase::kRound, simulator_.Now());
   board_.WaitFor(1, 1);
   cluster_.Tell(NewGeneration{2, {}});
