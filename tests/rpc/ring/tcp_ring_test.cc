@@ -305,8 +305,8 @@ TEST(TcpRingTest, ANeighbourThatLeavesBeforeTheOtherIsThereIsFoundAgain) {
   const std::vector<float> values(1000, 1);
   for (const bool next : {true, false}) {
     SCOPED_TRACE(next);
+    std::vector<float> own = values;  // as long as the ring
     RankZero zero;
-    std::vector<float> own = values;
     const Call call = AllReduce(zero.ring(), &own);
     if (next) {
       ASSERT_EQ(zero.LinkFromZero(), absl::OkStatus());
