@@ -64,7 +64,9 @@ void PullHandler::Handle(const grpc::ByteBuffer& request,
        answer = std::move(answer)](ByteBudget::Share taken) mutable {
         const absl::Duration left = answer.TimeLeft();
         if (left <= absl::ZeroDuration()) {
-          // The room is left to a pull whose client still waits.
+          // The room is left to a pull whose client still waits. Nothing of
+          // the server is used after the answer.
+          taken.ShrinkTo(0);
           state->pull_frames()->Return(std::move(frame));
           return answer.Send(absl::DeadlineExceededError(
               "the pull's deadline passed before there was room for its reply: "
