@@ -26,9 +26,9 @@ SAVED_LATER = "the checkpoint that was being saved is saved later"
 class KilledSavesTest(ExactJobsTest):
 
     def launch(self, mode, *more, prefix=()):
-        servers = [f"--ps={SERVERS}"] if mode == "sync" else []
+        servers = [] if mode == "ring" else [f"--ps={SERVERS}"]
         return Launched(self, *self.probe_flags(EPOCHS), f"--mode={mode}",
-                        f"--workers={RANKS + (mode == 'ring')}", *servers,
+                        f"--workers={RANKS + (mode != 'sync')}", *servers,
                         "--canary", "--silent_after=3s", "--ps_lease=3s",
                         "--shutdown_timeout=1s", "--max_job_restarts=0",
                         "--progress_every=100ms", "--heartbeat=200ms",
@@ -65,7 +65,7 @@ class KilledSavesTest(ExactJobsTest):
         job, slow, here = self.reach(mode, phase)
         start = len(job.process.lines)
         os.kill(job.pid(binary, index), signal.SIGKILL)
-        goes_on = binary == "shoal-worker" and (index > 0 or mode == "sync")
+        goes_on = binary == "shoal-worker" and (index > 0 or mode != "ring")
         if here is not None and binary == "shoal-worker" and index == 1:
             here.forget()
         elif here is not None:
@@ -88,10 +88,11 @@ class KilledSavesTest(ExactJobsTest):
             self.assertEqual(code, 0, job.process.output()[-6000:])
             if phase == "hold":
                 self.assertEqual(self.asked.wait(), 0, self.asked.output())
-            if phase == "write":
+            if phase == "write" or (mode, phase) == ("hybrid", "sync"):
                 job.process.wait_for_line(SAVED_LATER, 1, start)
         ranks = RANKS + (not goes_on)
-        self.expect_exact(EPOCHS, ranks if mode == "ring" else SERVERS)
+        self.expect_exact(EPOCHS, {"ring": ranks, "sync": SERVERS,
+                                   "hybrid": SERVERS + ranks}[mode])
         self.run_ok("shoal", "ckpt", "verify", self.model)
 
     def kill_all(self, mode, cases):
@@ -117,6 +118,17 @@ class KilledSavesTest(ExactJobsTest):
                  [("hold", "shoal-ps", 1), ("write", "shoal-worker", 1),
                   ("sync", "shoal-ps", 1), ("commit", "shoal-ps", 0)])
         self.kill_all("sync", cases)
+
+    def test_a_process_of_hybrid_is_killed(self):
+        """Worker 0 writes the dense variables, and server 0 the manifest."""
+        processes = (("shoal-worker", 0), ("shoal-worker", 1), ("shoal-ps", 0),
+                     ("shoal-ps", 1))
+        cases = ([(phase, *process) for phase in PHASES
+                  for process in processes] if ALL else
+                 [("hold", "shoal-worker", 1), ("write", "shoal-ps", 1),
+                  ("sync", "shoal-worker", 0), ("commit", "shoal-worker", 0),
+                  ("commit", "shoal-ps", 0)])
+        self.kill_all("hybrid", cases)
 
 
 if __name__ == "__main__":
