@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long does a job of sync or ring stand still when it loses a worker?
+"""How long does a job of sync, ring or hybrid stand still when it loses a worker?
 
 Real processes train the linear probe as fast as they can, with --silent_after=3s.
 One of them is killed, frozen, or cut off by nftables (in network namespaces; needs
@@ -12,6 +12,8 @@ root and nft), and comes back where the mode lets it. From the times in the log:
   back        sync: seconds from the kill until the new process has trained a batch
   thawed      a freeze shorter than --silent_after: seconds from its end until the
               next batch
+
+Sync and hybrid have two servers.
 
 Then one worker of three stands still for 1 s, five times: how many steps the first
 worker does meanwhile and how long it waits at most, in sync, with one backup
@@ -101,18 +103,21 @@ def launch(bench, *flags):
 
 
 OTHERS = r"^worker [02] .*"  # worker 1 is lost
+RING = ["--mode=ring", "--workers=3"]
+SYNC = ["--mode=sync", "--ps=2", "--workers=3"]
+HYBRID = ["--mode=hybrid", "--ps=2", "--workers=3"]
 
 
-def ring_killed(bench):
-    job = launch(bench, "--mode=ring", "--workers=3")
+def killed(bench, *flags):
+    job = launch(bench, *flags)
     pid, start = job.pid("shoal-worker", 1), len(job.process.lines)
     began = time.time()
     os.kill(pid, signal.SIGKILL)
     return named_and_next(job.process, 1, began, start, OTHERS)
 
 
-def ring_frozen(bench, seconds):
-    job = launch(bench, "--mode=ring", "--workers=3")
+def frozen(bench, seconds, *flags):
+    job = launch(bench, *flags)
     pid, start = job.pid("shoal-worker", 1), len(job.process.lines)
     began = time.time()
     os.kill(pid, signal.SIGSTOP)
@@ -123,11 +128,25 @@ def ring_frozen(bench, seconds):
     thawed, start = time.time(), len(job.process.lines)
     os.kill(pid, signal.SIGCONT)
     if seconds > SILENT_AFTER:
-        first(job.process, "worker 1 .*this process was taken for dead", start)
+        # A worker of sync comes back as a new life.
+        first(job.process, "worker 1 (.*this process was taken for dead|joined)",
+              start)
     else:
         figures["thawed"] = step_after(job.process, OTHERS + STEP, start,
                                        thawed) - thawed
     return figures
+
+
+def cut_off(network, host):
+    """Returns the time."""
+    began = time.time()
+    subprocess.run(
+        [*network.on(host), "nft", "-f", "-"], check=True, text=True,
+        input="table inet cut {\n"
+        "  chain in { type filter hook input priority 0; policy drop; }\n"
+        "  chain out { type filter hook output priority 0; policy drop; }\n"
+        "}\n")
+    return began
 
 
 def ring_cut_off(bench):
@@ -144,13 +163,7 @@ def ring_cut_off(bench):
             for i in range(3)]
         ranks[0].wait_for_line(harness.TRAINED)
         start = len(ranks[0].lines)
-        began = time.time()
-        subprocess.run(
-            [*network.on(1), "nft", "-f", "-"], check=True, text=True,
-            input="table inet cut {\n"
-            "  chain in { type filter hook input priority 0; policy drop; }\n"
-            "  chain out { type filter hook output priority 0; policy drop; }\n"
-            "}\n")
+        began = cut_off(network, 1)
         return named_and_next(ranks[0], 1, began, start, "")
     finally:
         for process in bench.processes:
@@ -158,8 +171,41 @@ def ring_cut_off(bench):
         network.remove()
 
 
+def hybrid_cut_off(bench):
+    """Servers 0 and 1 are on the hosts of workers 0 and 2."""
+    network = namespaces.Network(NET, 3)
+    try:
+        network.make()
+        token, data = bench.token_file(), bench.data()
+        flags = [*FLAGS, "--batch_size=64", "--mode=hybrid", "--log_level=debug",
+                 "--token_file=" + token,
+                 "--ps_hosts=" + ",".join(network.addresses[i] + ":2222"
+                                          for i in (0, 2)),
+                 "--worker_hosts=" + ",".join(a + ":2223"
+                                              for a in network.addresses)]
+        servers = [bench.start(f"ps {k}", "shoal-ps", *flags, f"--task_index={k}",
+                               prefix=network.on(host))
+                   for k, host in enumerate((0, 2))]
+        workers = [bench.start(f"rank {i}", "shoal-worker", *flags,
+                               f"--task_index={i}", "--training_data_dir=" + data,
+                               prefix=network.on(i)) for i in range(3)]
+        servers[0].wait_for_line(harness.TRAINED)
+        start, of_worker = len(servers[0].lines), len(workers[0].lines)
+        began = cut_off(network, 1)
+        index, named = first(servers[0], WARNING + "worker 1 (died|was silent)",
+                             start)
+        _, changed = first(servers[0],
+                           r"the job goes on with \d+ workers?, .* after", index)
+        step = step_after(workers[0], STEP, of_worker, changed)
+        return {"named": named - began, "next": step - named}
+    finally:
+        for process in bench.processes:
+            process.kill()
+        network.remove()
+
+
 def sync_killed(bench):
-    job = launch(bench, "--mode=sync", "--ps=2", "--workers=3")
+    job = launch(bench, *SYNC)
     pid, start = job.pid("shoal-worker", 1), len(job.process.lines)
     began = time.time()
     os.kill(pid, signal.SIGKILL)
@@ -207,16 +253,21 @@ def run(measure, *arguments):
 
 
 def cases(runs):
-    yield "ring, killed", runs, ring_killed, ()
+    yield "ring, killed", runs, killed, RING
     for seconds, times in FREEZES.items():
-        yield (f"ring, frozen for {seconds} s", min(times, runs), ring_frozen,
-               (seconds,))
+        yield (f"ring, frozen for {seconds} s", min(times, runs), frozen,
+               (seconds, *RING))
     reason = namespaces.why_not()
     if reason:
         print(f"cut off: not measured: {reason}", flush=True)
     else:
         yield "ring, cut off", runs, ring_cut_off, ()
+    yield "hybrid, killed", runs, killed, HYBRID
+    yield "hybrid, frozen for 5 s", runs, frozen, (5, *HYBRID)
+    if not reason:
+        yield "hybrid, cut off", runs, hybrid_cut_off, ()
     yield "sync, killed, and back", runs, sync_killed, ()
+    yield "sync, frozen for 5 s", runs, frozen, (5, *SYNC)
 
 
 def text(values):
