@@ -4,6 +4,7 @@ long as it likes. Uses ptrace; the symbols are those of the binary."""
 
 import ctypes
 import errno
+import fnmatch
 import functools
 import os
 import platform
@@ -49,11 +50,12 @@ def why_not():
 
 @functools.cache
 def symbol(binary, start):
-    """The address in the file of the only function whose mangled name begins so."""
+    """The address in the file of the only function whose mangled name begins so;
+    a `*` stands for any text."""
     names = subprocess.run(["nm", "--defined-only", binary], check=True,
                            capture_output=True, text=True).stdout
     found = {line.split()[0] for line in names.splitlines()
-             if line.split()[-1].startswith(start)
+             if fnmatch.fnmatchcase(line.split()[-1], start + "*")
              and not line.endswith(".cold")}
     assert len(found) == 1, (start, found)
     return int(found.pop(), 16)

@@ -1,4 +1,5 @@
-"""A rank of a ring is killed, or frozen, in each phase of its work. A breakpoint
+"""A rank of a ring is killed, or frozen, in each phase of its work, and a worker of a
+hybrid in those that hybrid adds. A breakpoint
 holds a rank where the test wants it, and the coordinator's log says where all ranks
 stand; then the rank dies. Every rank that is left names it and says where it stood
 itself, and the job ends with the serial run's weights."""
@@ -18,6 +19,7 @@ EPOCHS, TEST_ROWS = 6, 2000
 SILENT_AFTER = 3  # seconds, where a rank freezes
 NEVER = 60  # where one is killed, so that its silence does not name it
 VICTIM, OTHER = 2, 1  # of three ranks
+SERVERS = 2  # of a hybrid
 # All phases are frozen too, not only some.
 ALL = bool(os.environ.get("SHOAL_ALL_PHASES"))
 
@@ -26,6 +28,9 @@ COMPUTES = "_ZN5shoal11LinearProbe15ForwardBackward"
 EVALUATES = "_ZN5shoal11PredictStep"
 APPLIES = "_ZN5shoal10OwnReplica10Connection4Push"
 GATHERS = "_ZN5shoal7TcpRing9AllGather"
+# The push to its own replica is not in this one.
+PUSHES_ROWS = "_ZNSt17_Function_handlerIFvPN5shoal9TrainStepE*OfDense*_M_invoke"
+CONFIRMS = "_ZN5shoal9RingRound7Confirm"
 
 # By phase: the rank that is held and the function where; what is told of the rank
 # that dies, and what the other says of itself.
@@ -39,6 +44,16 @@ PHASES = {
     "applies": (VICTIM, APPLIES, "applies",
                 f"sums dense bucket 1 of 1 for .*{AWAITS}{VICTIM}"),
 }
+# Those of hybrid. Each time rows are on the servers of a step that is dropped: the
+# other's, the victim's, or both.
+HYBRID_PHASES = {
+    "pushes rows": (VICTIM, PUSHES_ROWS, "applies",
+                    f"confirms rows for .*{AWAITS}{VICTIM}"),
+    "waits for rows": (OTHER, PUSHES_ROWS, f"confirms rows for .*{AWAITS}{OTHER}",
+                       "applies"),
+    "confirms rows": (VICTIM, CONFIRMS, "confirms rows",
+                      f"confirms rows for .*{AWAITS}{VICTIM}"),
+}
 
 
 class RankPhasesTest(ExactJobsTest):
@@ -49,12 +64,14 @@ class RankPhasesTest(ExactJobsTest):
             self.skipTest(why_not())
         self.slow = SlowData(self)
 
-    def launch(self, *more, ranks=3, silent=NEVER):
+    def launch(self, *more, ranks=3, silent=NEVER, mode="ring"):
         self.held_victim = None  # the Breakpoint in the rank that dies
         self.release = lambda: None  # lets the others go on
         self.slow.slow(self.data, .3)
-        return Launched(self, *self.probe_flags(EPOCHS), "--mode=ring",
-                       f"--workers={ranks}", "--canary", "--heartbeat=200ms",
+        servers = [] if mode == "ring" else [f"--ps={SERVERS}"]
+        return Launched(self, *self.probe_flags(EPOCHS), f"--mode={mode}",
+                       f"--workers={ranks}", *servers, "--canary",
+                       "--heartbeat=200ms",
                        f"--silent_after={silent}s", f"--ps_lease={silent}s",
                        "--stall_after=500ms",
                        "--shutdown_timeout=1s", "--progress_every=100ms",
@@ -108,10 +125,10 @@ class RankPhasesTest(ExactJobsTest):
         self.assertEqual(job.process.wait(120), 0, job.process.output()[-6000:])
         return self.expect_exact(EPOCHS, replicas)
 
-    def lose_in(self, phase, number):
-        worker, function, stood, said = PHASES[phase]
+    def lose_in(self, case, number, mode="ring"):
+        worker, function, stood, said = case
         killed = number == signal.SIGKILL
-        job = self.launch(silent=NEVER if killed else SILENT_AFTER)
+        job = self.launch(silent=NEVER if killed else SILENT_AFTER, mode=mode)
         here = self.stop_in(job, worker, function)
         job.process.wait_for_line(
             re.compile(rf"no batch was trained .*worker {VICTIM}( at step \d+)? "
@@ -126,18 +143,34 @@ class RankPhasesTest(ExactJobsTest):
                 re.compile(rf"worker {VICTIM} .*error this process was taken for "
                            rf"dead: .*worker {VICTIM} was lost, and the job goes "
                            "on without it"), 60, line)
-        self.go_on(job, line)
+        return self.go_on(job, line, 2 if mode == "ring" else SERVERS + 2)
 
     def test_a_rank_dies_in_each_phase_of_a_step(self):
-        for phase in PHASES:
+        for phase, case in PHASES.items():
             with self.subTest(phase=phase):
-                self.lose_in(phase, signal.SIGKILL)
+                self.lose_in(case, signal.SIGKILL)
+
+    def lose_in_hybrid(self, phase, number):
+        with self.subTest(phase=phase, number=number):
+            summary = self.lose_in(HYBRID_PHASES[phase], number, "hybrid")
+            # Rows of the dropped step were on the servers.
+            self.assertGreater(summary["batches"]["mended"], 0)
+            self.assertEqual(summary["workers_lost"], 1)
+
+    def test_a_worker_of_hybrid_dies_in_each_phase_of_its_rows(self):
+        for phase in HYBRID_PHASES:
+            self.lose_in_hybrid(phase, signal.SIGKILL)
+
+    def test_a_worker_of_hybrid_freezes_in_each_phase_of_its_rows(self):
+        """The rows that it pushes when it thaws come too late."""
+        for phase in HYBRID_PHASES if ALL else ("pushes rows",):
+            self.lose_in_hybrid(phase, signal.SIGSTOP)
 
     def test_a_rank_freezes_in_each_phase_of_a_step(self):
         """And thaws when the others have gone on."""
         for phase in PHASES if ALL else ("gathers", "applies"):
             with self.subTest(phase=phase):
-                self.lose_in(phase, signal.SIGSTOP)
+                self.lose_in(PHASES[phase], signal.SIGSTOP)
 
     def test_a_rank_dies_while_it_reads(self):
         job = self.launch()
