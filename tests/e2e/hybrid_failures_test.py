@@ -124,6 +124,13 @@ class HybridFailuresTest(ExactJobsTest):
 
     def test_the_worker_that_writes_dies_while_its_disk_hangs(self):
         """The next worker writes the dense variables."""
+        self.lose_the_writer(signal.SIGKILL)
+
+    def test_the_worker_that_writes_freezes_while_its_disk_hangs(self):
+        """It thaws when the next worker has written the same shard."""
+        self.lose_the_writer(signal.SIGSTOP)
+
+    def lose_the_writer(self, number):
         epochs = 8
         model = self.path("model")
         log, release = self.write("log", ""), self.path("release")
@@ -137,10 +144,15 @@ class HybridFailuresTest(ExactJobsTest):
         while not self.hangs(log):
             self.assertLess(time.monotonic(), deadline, job.process.output())
             time.sleep(.02)
-        line = self.lose(job, 0, signal.SIGKILL)
+        pid = job.pid("shoal-worker", 0)
+        line = self.lose(job, 0, number)
         job.process.wait_for_line("is saved later: worker 0 was lost", 60, line)
         self.write("release", "")
-        job.process.wait_for_line("saved " + model, 60, line)
+        line = job.process.wait_for_line("saved " + model, 60, line)
+        if number == signal.SIGSTOP:
+            os.kill(pid, signal.SIGCONT)
+            job.process.wait_for_line(
+                "worker 0 was lost, and the job goes on without it", 60, line)
         self.slow.fast(self.data)
         self.expect_end(job, epochs, workers=2, lost=1)
         self.run_ok("shoal", "ckpt", "verify", model)
