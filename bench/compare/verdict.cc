@@ -147,7 +147,7 @@ class VerdictMaker {
       if (spread.has_value()) {
         ranked.push_back({cell, *spread});
       } else {
-        without_.push_back(ModeName(*cell));
+        without_.push_back(cell);
       }
     }
     std::stable_sort(ranked.begin(), ranked.end(),
@@ -168,7 +168,7 @@ class VerdictMaker {
     const std::vector<Ranked> ranked =
         Rank(&CellRun::samples_per_second, /*more_is_better=*/true);
     if (!without_.empty()) {
-      notes_.push_back(absl::StrCat(absl::StrJoin(without_, ", "),
+      notes_.push_back(absl::StrCat(NamesWithout(),
                                     " trained too little to say a speed"));
     }
     Decide(ranked, "is the fastest", "samples/s", /*whole=*/true,
@@ -185,13 +185,50 @@ class VerdictMaker {
         target, 100 * kSpreadOfOne);
     const std::vector<Ranked> ranked =
         Rank(&CellRun::seconds_to_target, /*more_is_better=*/false);
+    if (ranked.size() < 2 && !without_.empty()) {
+      DecideByReach(target, ranked);
+      return;
+    }
     if (!without_.empty()) {
-      notes_.push_back(absl::StrCat(absl::StrJoin(without_, ", "),
+      notes_.push_back(absl::StrCat(NamesWithout(),
                                     " did not reach the target in every run"));
     }
     Decide(ranked, absl::StrFormat("reaches AUC %g first", target), "s",
            /*whole=*/false,
            [](double best, double other) { return other / best; });
+  }
+
+  // One mode alone reaches the target in every run, or none does.
+  void DecideByReach(double target, const std::vector<Ranked>& ranked) {
+    std::vector<std::string> others;
+    for (const Cell* cell : without_) {
+      const auto reached = std::count_if(
+          cell->runs.begin(), cell->runs.end(),
+          [](const CellRun& run) { return run.seconds_to_target.has_value(); });
+      others.push_back(absl::StrCat(ModeName(*cell), " in ", reached, " of ",
+                                    cell->runs.size()));
+    }
+    const std::string rest = absl::StrJoin(others, ", ");
+    if (ranked.empty()) {
+      verdict_.text = absl::StrFormat(
+          "%s: no verdict, since no mode reaches AUC %g in every run: %s.",
+          Place(), target, rest);
+      return;
+    }
+    const Ranked& best = ranked.front();
+    verdict_.best = ModeName(*best.cell);
+    verdict_.text = absl::StrFormat(
+        "%s: %s alone reaches AUC %g in every run, with %.3g s [%.3g..%.3g]; "
+        "%s.",
+        Place(), verdict_.best, target, best.spread.median, best.spread.least,
+        best.spread.most, rest);
+  }
+
+  std::string NamesWithout() const {
+    return absl::StrJoin(without_, ", ",
+                         [](std::string* out, const Cell* cell) {
+                           absl::StrAppend(out, ModeName(*cell));
+                         });
   }
 
   template <typename Lead>
@@ -285,7 +322,7 @@ class VerdictMaker {
   const Comparison& comparison_;
   const Group& group_;
   ModeVerdict verdict_;
-  std::vector<std::string> without_;
+  std::vector<const Cell*> without_;
   std::vector<std::string> notes_;
 };
 

@@ -118,6 +118,35 @@ TEST(VerdictTest, TheTargetDecidesAndNotTheSpeed) {
               HasSubstr("sync did not reach the target in every run"));
 }
 
+TEST(VerdictTest, TheModeThatAloneReachesTheTargetIsBest) {
+  Cell ring = CellOf("ring", {1000, 1000, 1000});
+  Cell async = CellOf("async", {2000, 2000, 2000});
+  Cell sync = CellOf("sync", {3000, 3000, 3000});
+  sync.runs[0].seconds_to_target = 1;
+  for (CellRun& run : async.runs) run.seconds_to_target = 20 + run.repeat;
+  const ModeVerdict verdict = TheVerdict({sync, ring, async}, .76);
+  EXPECT_EQ(verdict.best, "async");
+  EXPECT_THAT(verdict.text,
+              HasSubstr("async alone reaches AUC 0.76 in every run, with 21 s "
+                        "[20..22]; sync in 1 of 3, ring in 0 of 3."));
+  // A mode without a good rival is still no winner.
+  sync.grey = ring.grey = "x";
+  const ModeVerdict alone = TheVerdict({sync, ring, async}, .76);
+  EXPECT_EQ(alone.best, "");
+  EXPECT_THAT(alone.text, HasSubstr("async is the only mode to compare"));
+}
+
+TEST(VerdictTest, ATargetThatNoModeReachesIsSaid) {
+  Cell ring = CellOf("ring", {1000, 1000});
+  Cell async = CellOf("async", {2000, 2000});
+  ring.runs[1].seconds_to_target = 10;
+  const ModeVerdict verdict = TheVerdict({ring, async}, .76);
+  EXPECT_EQ(verdict.best, "");
+  EXPECT_THAT(verdict.text,
+              HasSubstr("no mode reaches AUC 0.76 in every run: ring in 1 of "
+                        "2, async in 0 of 2."));
+}
+
 TEST(VerdictTest, AReplayedCellIsJudgedByItsSpeed) {
   Cell ring = CellOf("ring", {1000, 1000});
   Cell async = CellOf("async", {2000, 2000});
