@@ -153,7 +153,9 @@ struct ModeVerdict {
   std::string network;
   int hosts = 0;
   std::string model;
-  std::string best;  // a mode; "": there is no difference, or no measurement
+  // A mode, "sync+1" with a backup worker; "": there is no difference, or no
+  // measurement.
+  std::string best;
   std::string text;
   std::string rule;  // how it was decided
 };

@@ -1,7 +1,9 @@
 #include "bench/compare/comparison_json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -9,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "base/json_reader.h"
@@ -226,6 +229,22 @@ std::string Mode(const JsonNode& node) {
   return Word(words, node);
 }
 
+// A mode of a verdict: with backup workers it is as "sync+1".
+std::string BestMode(const JsonNode& node) {
+  const std::string name = node.String(kNameMax);
+  const std::string mode = name.substr(0, name.find('+'));
+  int backups = 0;
+  const bool known = std::any_of(
+      std::begin(kTrainingModes), std::end(kTrainingModes),
+      [&](const TrainingModeRow& row) { return row.word == mode; });
+  const bool counted =
+      mode == name || absl::SimpleAtoi(name.substr(mode.size() + 1), &backups);
+  if (!name.empty() && !(known && counted)) {
+    node.Fail(absl::StrCat("'", name, "' is not known here"));
+  }
+  return name;
+}
+
 RoleBytes ReadRoleBytes(const JsonNode& node) {
   RoleBytes bytes;
   bytes.worker_sent = Figure(node.Field("worker_sent"));
@@ -432,8 +451,7 @@ std::vector<ModeVerdict> ReadVerdicts(const JsonNode& node) {
     verdict.network = Name(entry.Field("network"));
     verdict.hosts = IntFrom(1, kHostsMax, entry.Field("hosts"));
     verdict.model = Name(entry.Field("model"));
-    const JsonNode best = entry.Field("best");
-    if (!best.String(kNameMax).empty()) verdict.best = Mode(best);
+    verdict.best = BestMode(entry.Field("best"));
     verdict.text = entry.Field("text").String(kTextMax);
     verdict.rule = entry.Field("rule").String(kTextMax);
     verdicts.push_back(std::move(verdict));

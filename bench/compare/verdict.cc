@@ -276,7 +276,7 @@ class VerdictMaker {
           " and ", absl::StrJoin(equal, " and "), ", since their spreads "
           "overlap");
     } else {
-      verdict_.best = best.cell->mode;
+      verdict_.best = name;
       verdict_.text = absl::StrCat(Place(), ": ", name, " ", wins, " with ",
                                    figure(best.spread));
       const std::string limit = LimitOf(*best.cell);

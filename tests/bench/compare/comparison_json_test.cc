@@ -132,6 +132,16 @@ TEST(ComparisonJsonTest, GivesBackWhatWasWritten) {
   EXPECT_EQ(parsed->cells[1].runs.at(0).samples_per_second, std::nullopt);
 }
 
+TEST(ComparisonJsonTest, TheBestModeMayHaveBackupWorkers) {
+  Comparison all = Whole();
+  all.verdicts[0].best = "sync+1";
+  const auto parsed = ParseComparison(ComparisonJson(all));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->verdicts[0].best, "sync+1");
+  EXPECT_THAT(ErrorWith("\"best\": \"ssp\"", "\"best\": \"ssp+x\""),
+              HasSubstr("'ssp+x' is not known here"));
+}
+
 TEST(ComparisonJsonTest, SaysThatAComparisonWasStopped) {
   Comparison stopped = Whole();
   stopped.ended = "";

@@ -62,6 +62,13 @@ TEST(VerdictTest, NamesTheFastestAndHowMuchSlowerTheOthersAre) {
   EXPECT_THAT(verdict.rule, HasSubstr("median of its runs"));
 }
 
+TEST(VerdictTest, AWinnerWithABackupWorkerHasItsWholeName) {
+  Cell backup = CellOf("sync", {1490, 1500, 1510});
+  backup.backup_workers = 1;
+  EXPECT_EQ(TheVerdict({CellOf("sync", {990, 1000, 1010}), backup}).best,
+            "sync+1");
+}
+
 TEST(VerdictTest, OverlappingSpreadsAreNoDifference) {
   const ModeVerdict verdict = TheVerdict({CellOf("ring", {900, 1000, 1100}),
                                           CellOf("async", {1090, 1150, 1200}),
