@@ -188,12 +188,16 @@ absl::Status CheckAll(const Asked& asked, const CellRunner& runner,
 std::string VerdictText(const Comparison& found, const std::string& report,
                         const std::string& figures) {
   std::string text;
-  std::string rule;
+  std::vector<std::string> rules;
   for (const ModeVerdict& verdict : found.verdicts) {
     absl::StrAppend(&text, verdict.text, "\n");
-    rule = verdict.rule;
+    if (std::find(rules.begin(), rules.end(), verdict.rule) == rules.end()) {
+      rules.push_back(verdict.rule);
+    }
   }
-  if (!rule.empty()) absl::StrAppend(&text, "Rule: ", rule, "\n");
+  for (const std::string& rule : rules) {
+    absl::StrAppend(&text, "Rule: ", rule, "\n");
+  }
   for (const std::string& what : found.not_played) {
     absl::StrAppend(&text, "Not played: ", what, ".\n");
   }
