@@ -43,7 +43,10 @@ int Cores() {
 }
 
 std::vector<std::string> NotPlayed(const std::string& where) {
-  if (where == "hosts") return {};
+  if (where == "hosts") {
+    return {"neighbours: other programs on these hosts are not watched, so a "
+            "cell that they slow down is not left out"};
+  }
   if (where == "loopback") {
     return {"networks: all processes run on this machine over loopback, and "
             "share its cores, so the figures tell nothing of networks"};

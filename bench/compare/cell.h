@@ -78,7 +78,9 @@ struct CellRun {
   // reach; nullopt: the link has no limit, or there is none.
   std::optional<double> link_bits_per_second;
   std::optional<double> link_expected;
-  double others_cores = 0;  // cores that other programs used meanwhile
+  // Cores that other programs used meanwhile; 0 on real hosts, which are not
+  // watched.
+  double others_cores = 0;
   std::optional<double> samples_per_second;
   std::optional<RoleFigures> cpu_seconds_per_sample;
   std::optional<RoleBytes> bytes_per_sample;

@@ -318,7 +318,8 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
   };
   const CpuWatch watch;
   auto end = Launch(std::move(job), absl::StrCat(cell.name, ".log"));
-  run->others_cores = watch.OthersCores();
+  // Elsewhere the job's own processes may not be children of this one.
+  if (options_.where != "hosts") run->others_cores = watch.OthersCores();
   SHOAL_RETURN_IF_ERROR(end.status());
   SHOAL_RETURN_IF_ERROR(limits);
   return Annotate(
