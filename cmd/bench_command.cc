@@ -93,9 +93,23 @@ absl::Status Ask(const FlagSet& set, const FlagSet& job_set, Asked* asked) {
   return absl::OkStatus();
 }
 
+// The training data's files and bytes. Those of other hosts are not known here.
+std::string DataText(const Asked& asked, const FileSystem& files) {
+  const auto sources = SourcesFromFlags(files, asked.job);
+  if (!asked.flags.on.empty() || !sources.ok()) return "not known";
+  uint64_t bytes = 0;
+  for (const LocalSource& source : sources->train) {
+    bytes += static_cast<uint64_t>(source.info.size);
+  }
+  return absl::StrCat(Counted(sources->train.size(), "file"), " of ", bytes,
+                      " bytes");
+}
+
 // Two runs may be put side by side if these lines are equal.
-std::string SettingsOf(const Asked& asked) {
+std::string SettingsOf(const Asked& asked, const FileSystem& files) {
   std::vector<std::string> lines = {
+      absl::StrCat("version=", VersionText("shoal")),
+      absl::StrCat("data=", DataText(asked, files)),
       absl::StrCat("cpu=", CpuName()), absl::StrCat("cores=", Cores()),
       absl::StrCat("where=", WhereOf(asked.flags)),
       absl::StrCat("on=", asked.flags.on),
@@ -235,7 +249,7 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
     cell.formula = runner.Formula(cell, /*mean_batch=*/0);
   }
   options.out = asked.flags.out;
-  options.settings = SettingsOf(asked);
+  options.settings = SettingsOf(asked, *files);
   options.order_seed = static_cast<uint64_t>(asked.flags.order_seed);
   options.retries = asked.flags.retries;
   options.check_dilation = asked.flags.check_dilation;
