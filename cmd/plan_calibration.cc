@@ -59,7 +59,7 @@ ReadCell ReadCellOf(const JsonNode& node) {
   cell.cores = node.Field("cores_per_host").Double();
   cell.bits_per_second = node.Field("bits_per_second").Double();
   Mean rate, worker, server, sent, worker_memory, server_memory;
-  Mean p10, p50, p90, p99, max, compute;
+  Mean p10, p50, p90, p99, max, count, compute;
   const JsonNode runs = node.Field("runs");
   for (size_t i = 0, n = runs.Size(kMostRuns); i < n; ++i) {
     const JsonNode run = runs.At(i);
@@ -87,6 +87,7 @@ ReadCell ReadCellOf(const JsonNode& node) {
       p90.Add(f.Field("p90").Double());
       p99.Add(f.Field("p99").Double());
       max.Add(f.Field("max").Double());
+      count.Add(f.Field("count").Double());
     }
   }
   cell.samples_per_second = rate.value();
@@ -98,7 +99,7 @@ ReadCell ReadCellOf(const JsonNode& node) {
   read.compute_share = compute.value(1);
   if (p50.count > 0) {
     read.steps = RelativeTimes{p10.value(), p50.value(), p90.value(),
-                               p99.value(), max.value()};
+                               p99.value(), max.value(), count.value()};
   }
   return read;
 }

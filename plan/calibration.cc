@@ -53,6 +53,7 @@ absl::Status Calibration::Validate() const {
       {"row_floats", row_floats, true},
       {"flop_per_sample", flop_per_sample, true},
       {"step_times.p10", step_times.p10, true},
+      {"step_times.count", step_times.count, true},
       {"costs.sample", costs.sample, false},
       {"costs.row", costs.row, true},
       {"costs.merged_row", costs.merged_row, true},

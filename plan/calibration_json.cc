@@ -78,6 +78,7 @@ std::string CalibrationToJson(const Calibration& c) {
   }
   w.EndArray().Key("step_times").BeginObject();
   ForEachQuantile(c.step_times, write);
+  w.Field("count", c.step_times.count);
   w.EndObject().Key("costs").BeginObject(/*lines=*/true);
   ForEachCost(c.costs, write);
   w.EndObject().Key("corrections").BeginArray();
@@ -117,6 +118,8 @@ absl::StatusOr<Calibration> CalibrationFromJson(absl::string_view text) {
   ForEachQuantile(c.step_times, [&times](const char* key, double& value) {
     value = times.Field(key).Double();
   });
+  // Older files lack it.
+  if (times.Has("count")) c.step_times.count = times.Field("count").Double();
   const JsonNode costs = root.Field("costs");
   ForEachCost(c.costs, [&costs](const char* key, double& value) {
     value = costs.Field(key).Double();

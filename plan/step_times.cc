@@ -1,9 +1,9 @@
 #include "plan/step_times.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 namespace shoal {
 namespace {
@@ -14,18 +14,29 @@ struct Knot {
 };
 
 // The least time is as far below p10 as half of what p10 is below the median:
-// compute has a floor, so the lower tail is short.
-std::array<Knot, 6> Knots(const RelativeTimes& t) {
-  return {{{0, t.p10 - (t.p50 - t.p10) / 2},
-           {.1, t.p10},
-           {.5, t.p50},
-           {.9, t.p90},
-           {.99, t.p99},
-           {1, t.max}}};
+// compute has a floor, so the lower tail is short. The largest of `count` times
+// is one of them, so it has a share of 1 / count; a line from p99 to it would
+// give it a whole hundredth.
+std::vector<Knot> Knots(const RelativeTimes& t) {
+  std::vector<Knot> knots = {{0, t.p10 - (t.p50 - t.p10) / 2},
+                             {.1, t.p10},
+                             {.5, t.p50},
+                             {.9, t.p90},
+                             {.99, t.p99}};
+  const double rest = t.count > 0 ? 1 / t.count : 1;
+  if (rest < .01) {
+    knots.push_back({1 - rest, t.p99});
+    knots.push_back({1 - rest, t.max});
+    knots.push_back({1, t.max});
+  } else {
+    knots.push_back({1, t.p99});
+  }
+  return knots;
 }
 
 // The integral of Q(u) d(u^n) between two neighbours: Q is q0 + s (u - a).
 double Part(const Knot& a, const Knot& b, double n) {
+  if (b.u <= a.u) return 0;
   const double slope = (b.q - a.q) / (b.u - a.u);
   const double constant = a.q - slope * a.u;
   return constant * (std::pow(b.u, n) - std::pow(a.u, n)) +
@@ -40,6 +51,7 @@ double RelativeTimes::Quantile(double u) const {
   while (i + 1 < knots.size() && u > knots[i].u) ++i;
   const Knot& a = knots[i - 1];
   const Knot& b = knots[i];
+  if (b.u <= a.u) return a.q;
   return a.q + (b.q - a.q) * (u - a.u) / (b.u - a.u);
 }
 
@@ -71,7 +83,10 @@ RelativeTimes NormalizedTimes(RelativeTimes t) {
   t.max = std::max(t.max, t.p99);
   const double mean = t.Mean();
   if (!(mean > 0) || !std::isfinite(mean)) return RelativeTimes();
-  return {t.p10 / mean, t.p50 / mean, t.p90 / mean, t.p99 / mean, t.max / mean};
+  // What a file of normalized times gives back must not move by a rounding.
+  if (std::abs(mean - 1) < 1e-12) return t;
+  return {t.p10 / mean, t.p50 / mean, t.p90 / mean,
+          t.p99 / mean, t.max / mean, t.count};
 }
 
 }  // namespace shoal

@@ -4,10 +4,11 @@
 namespace shoal {
 
 // The distribution of a random time, known by some of its quantiles, which are
-// joined by straight lines. All values are relative to the mean, which is 1.
-// Values are immutable after Normalized.
+// joined by straight lines up to p99. Above it the times are p99, and the
+// largest with a share of 1 / count if their number is known. All values are
+// relative to the mean, which is 1. Values are immutable after Normalized.
 //
-//   RelativeTimes times = NormalizedTimes({p10, p50, p90, p99, max});
+//   RelativeTimes times = NormalizedTimes({p10, p50, p90, p99, max, count});
 //   times.ExpectedMax(8)      // the slowest of 8 workers, over the mean
 struct RelativeTimes {
   double p10 = 1;
@@ -15,6 +16,7 @@ struct RelativeTimes {
   double p90 = 1;
   double p99 = 1;
   double max = 1;
+  double count = 0;  // of the times; 0: not known, and `max` has no share
 
   // The value below which the share `u` of all times lies; u in [0, 1].
   double Quantile(double u) const;

@@ -24,7 +24,7 @@ double MeanOf(const RelativeTimes& times, int n) {
   return sum / rounds;
 }
 
-const RelativeTimes kTimes = NormalizedTimes({.8, .95, 1.2, 2, 4});
+const RelativeTimes kTimes = NormalizedTimes({.8, .95, 1.2, 2, 4, 500});
 
 TEST(StepTimesTest, ANormalizedDistributionHasMeanOne) {
   EXPECT_NEAR(kTimes.Mean(), 1, 1e-12);
@@ -46,6 +46,17 @@ TEST(StepTimesTest, VarianceIsThatOfDraws) {
     square += x * x;
   }
   EXPECT_NEAR(kTimes.Variance() / (square / 100000), 1, .05);
+}
+
+TEST(StepTimesTest, OneHiccupHasTheShareOfOneTime) {
+  const RelativeTimes even = NormalizedTimes({1, 1, 1, 1, 1, 1000});
+  const RelativeTimes hiccup = NormalizedTimes({1, 1, 1, 1, 15, 1000});
+  // 14 more once in 1,000 times: 1.4 % of the mean, and for each of 4 workers.
+  EXPECT_NEAR(hiccup.ExpectedMax(4) / even.ExpectedMax(4),
+              (1 + 4 * .014) / 1.014, 1e-3);
+  EXPECT_NEAR(hiccup.max * 1.014, 15, 1e-3);
+  // Of an unknown number of times, nothing is known of its share.
+  EXPECT_NEAR(NormalizedTimes({1, 1, 1, 1, 15}).ExpectedMax(4), 1, 1e-9);
 }
 
 TEST(StepTimesTest, AConstantHasNoSpread) {
