@@ -140,8 +140,8 @@ std::vector<std::string> ControlGroup::List(const Place& place,
   return names;
 }
 
-void ControlGroup::Remove(const Place& place, const std::string& name) {
-  rmdir(absl::StrCat(place.directory, "/", name).c_str());
+bool ControlGroup::Remove(const Place& place, const std::string& name) {
+  return rmdir(absl::StrCat(place.directory, "/", name).c_str()) == 0;
 }
 
 }  // namespace shoal

@@ -30,7 +30,8 @@ class ControlGroup {
                                            const std::string& name);
   ControlGroup(ControlGroup&& other) noexcept;
   ControlGroup& operator=(ControlGroup&&) = delete;
-  // Removes the group, whose processes have ended.
+  // Removes the group, whose processes have ended. If the kernel still holds
+  // one after 1 s, the group is left for Remove.
   ~ControlGroup();
 
   // Processor time that the group gets in each period; InfiniteDuration: all.
@@ -43,7 +44,8 @@ class ControlGroup {
   // Names of the groups below the place that begin with `prefix`.
   static std::vector<std::string> List(const Place& place,
                                        const std::string& prefix);
-  static void Remove(const Place& place, const std::string& name);
+  // False: the group is still there, as when it has processes.
+  static bool Remove(const Place& place, const std::string& name);
 
  private:
   ControlGroup(std::string path, bool version2)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <fstream>
 #include <utility>
@@ -36,7 +37,12 @@ constexpr char kLargestPacket[] = "8192";
 constexpr char kQueue[] = "2500000";  // bytes that wait for the link
 constexpr absl::Duration kStreamWindow = absl::Seconds(1);
 
-std::string OwnPrefix() { return absl::StrCat(kPrefix, getpid(), "-"); }
+// Another one for each lab of this process: a group that the kernel still holds
+// may outlive its lab.
+std::string NewPrefix() {
+  static std::atomic<int> labs{0};
+  return absl::StrCat(kPrefix, getpid(), "-", labs++, "-");
+}
 
 // As `ip netns del`, without a process.
 void RemoveNamespace(const std::string& name) {
@@ -95,9 +101,10 @@ absl::Status Limit(const std::string& name, const std::string& device,
 }  // namespace
 
 Lab::Lab(std::vector<HostShare> shares) : shares_(std::move(shares)) {
-  hub_ = absl::StrCat(OwnPrefix(), "hub");
+  const std::string prefix = NewPrefix();
+  hub_ = absl::StrCat(prefix, "hub");
   for (int i = 0; i < size(); ++i) {
-    names_.push_back(absl::StrCat(OwnPrefix(), i));
+    names_.push_back(absl::StrCat(prefix, i));
     addresses_.push_back(absl::StrCat(kNet, ".", i + 1));
   }
 }
@@ -126,8 +133,7 @@ int Lab::RemoveLeftovers() {
   if (!place.ok()) return removed;
   for (const std::string& name : ControlGroup::List(*place, kPrefix)) {
     if (!IsLeftover(name)) continue;
-    ControlGroup::Remove(*place, name);
-    ++removed;
+    removed += ControlGroup::Remove(*place, name);
   }
   return removed;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -29,6 +30,7 @@ class ControlGroupTest : public ::testing::Test {
     Directory("/cpu");
     Directory("/two");
   }
+  ~ControlGroupTest() override { std::filesystem::remove_all(root_); }
   void Directory(const std::string& path) {
     mkdir(absl::StrCat(root_, path).c_str(), 0755);
   }
@@ -108,6 +110,15 @@ TEST_F(ControlGroupTest, ListsGroupsByTheirPrefixAndIsGoneAtItsEnd) {
                 HasSubstr("/cpu/shoal-lab1-0"));
   }
   EXPECT_THAT(ControlGroup::List(place, "shoal-lab"), ElementsAre());
+}
+
+TEST_F(ControlGroupTest, SaysWhetherAGroupCouldBeRemoved) {
+  const ControlGroup::Place place = {absl::StrCat(root_, "/cpu"), false};
+  Directory("/cpu/shoal-lab1-0");
+  Directory("/cpu/shoal-lab1-0/held");  // as one with processes
+  EXPECT_FALSE(ControlGroup::Remove(place, "shoal-lab1-0"));
+  Directory("/cpu/shoal-lab1-1");
+  EXPECT_TRUE(ControlGroup::Remove(place, "shoal-lab1-1"));
 }
 
 }  // namespace

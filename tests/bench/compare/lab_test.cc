@@ -170,15 +170,16 @@ TEST_F(LabTest, RemovesWhatAKilledProcessHasLeft) {
     HostShare share;
     share.quota = absl::Milliseconds(4);
     auto lab = Lab::Make({share});
-    const char made = lab.ok() ? 'y' : 'n';
-    if (write(pipe_ends[1], &made, 1) != 1) _exit(1);
+    const std::string made = lab.ok() ? (*lab)->name(0) : "none";
+    if (write(pipe_ends[1], made.data(), made.size()) < 1) _exit(1);
     for (;;) pause();
   }
-  char made = 0;
-  ASSERT_EQ(read(pipe_ends[0], &made, 1), 1);
-  EXPECT_EQ(made, 'y');
-  const std::string name =
-      absl::StrCat("/run/netns/shoal-lab", child, "-0");
+  char made[64];
+  const ssize_t size = read(pipe_ends[0], made, sizeof made);
+  ASSERT_GT(size, 0);
+  const std::string name = absl::StrCat(
+      "/run/netns/",
+      absl::string_view(made, static_cast<size_t>(size)));
   EXPECT_EQ(access(name.c_str(), F_OK), 0);
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
