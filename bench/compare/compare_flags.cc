@@ -52,8 +52,7 @@ void AddGrid(CompareFlags* flags, FlagSet* set) {
             "the others' speed. Cells with the most hosts are then measured "
             "with it too."});
   set->Add({"replay_hosts", &flags->replay_hosts,
-            "Least number of hosts from which on cells do not compute but "
-            "replay recorded times, and so have no AUC.",
+            "Number of hosts from which on cells replay recorded times.",
             IntRange{1, 1 << 20}});
 }
 
@@ -102,8 +101,7 @@ void AddRuns(CompareFlags* flags, FlagSet* set) {
   set->Add({"price", &flags->price,
             "Price of a host for an hour; 0: not known.", RealRange{0, 1e9}});
   set->Add({"retries", &flags->retries,
-            "Most times that a run is measured again which other programs or "
-            "its link have disturbed.",
+            "Number of times that a disturbed run is repeated.",
             IntRange{0, 100}});
   set->Add({"order_seed", &flags->order_seed,
             "Random seed for the order of the runs.",

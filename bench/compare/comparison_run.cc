@@ -60,7 +60,7 @@ std::string Outcome(const Cell& cell, const CellRun& run) {
   std::string text =
       run.samples_per_second.has_value()
           ? absl::StrFormat("%.0f samples/s", *run.samples_per_second)
-          : "it trained too little to say a speed";
+          : "it did not run long enough for a speed";
   if (run.auc.has_value()) absl::StrAppendFormat(&text, ", AUC %.5f", *run.auc);
   Cell alone = cell;
   alone.runs = {run};

@@ -169,7 +169,7 @@ class VerdictMaker {
         Rank(&CellRun::samples_per_second, /*more_is_better=*/true);
     if (!without_.empty()) {
       notes_.push_back(absl::StrCat(NamesWithout(),
-                                    " trained too little to say a speed"));
+                                    " did not run long enough for a speed"));
     }
     Decide(ranked, "is the fastest", "samples/s", /*whole=*/true,
            [](double best, double other) { return best / other; });
@@ -264,7 +264,7 @@ class VerdictMaker {
         equal.push_back(std::move(text));
         continue;
       }
-      absl::StrAppendFormat(&text, ", %.2f times as slow",
+      absl::StrAppendFormat(&text, ", which takes %.2f times as long",
                             lead(best.spread.median, other.spread.median));
       const std::string limit = LimitOf(*other.cell);
       if (!limit.empty()) absl::StrAppend(&text, " (", limit, ")");
@@ -339,9 +339,8 @@ std::string GreyReason(const Cell& cell) {
       const double ratio = *run.link_bits_per_second / *run.link_expected;
       if (std::abs(ratio - 1) > kLinkTolerance) {
         return absl::StrFormat(
-            "before run %d a bare stream had %.3f of the rate that the link "
-            "has to have",
-            run.repeat + 1, ratio);
+            "before run %d the test stream reached %.0f %% of the link's rate",
+            run.repeat + 1, 100 * ratio);
       }
     }
     if (run.others_cores > kOthersMost) {

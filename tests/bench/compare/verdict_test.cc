@@ -57,8 +57,8 @@ TEST(VerdictTest, NamesTheFastestAndHowMuchSlowerTheOthersAre) {
   EXPECT_EQ(verdict.text,
             "model A on 2 hosts at 1gbit, batch 1024 a worker: async is the "
             "fastest with 1500 samples/s [1490..1510]; then ring 1000 "
-            "samples/s [990..1010], 1.50 times as slow (wait_ring 40 % of a "
-            "step).");
+            "samples/s [990..1010], which takes 1.50 times as long (wait_ring "
+            "40 % of a step).");
   EXPECT_THAT(verdict.rule, HasSubstr("median of its runs"));
 }
 
@@ -120,7 +120,8 @@ TEST(VerdictTest, TheTargetDecidesAndNotTheSpeed) {
   EXPECT_EQ(verdict.best, "ring");
   EXPECT_THAT(verdict.text,
               HasSubstr("ring reaches AUC 0.76 first with 10.5 s [10..11]; "
-                        "then async 21 s [20..22], 2.00 times as slow"));
+                        "then async 21 s [20..22], which takes 2.00 times "
+                        "as long"));
   EXPECT_THAT(verdict.text,
               HasSubstr("sync did not reach the target in every run"));
 }
@@ -206,9 +207,9 @@ TEST(GreyReasonTest, SaysWhatDisturbedARun) {
   EXPECT_EQ(GreyReason(cell), "");
   cell.runs[1].link_bits_per_second = .5e9;
   EXPECT_THAT(GreyReason(cell),
-              StartsWith("before run 2 a bare stream had 0.500 of the rate"));
+              StartsWith("before run 2 the test stream reached 50 % of the"));
   cell.runs[1].link_bits_per_second = 1.04e9;
-  EXPECT_THAT(GreyReason(cell), HasSubstr("1.040"));
+  EXPECT_THAT(GreyReason(cell), HasSubstr("104 %"));
   cell.runs[1].link_bits_per_second = 1e9;
   cell.runs[1].others_cores = .16;
   EXPECT_EQ(GreyReason(cell),
