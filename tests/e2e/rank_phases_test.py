@@ -47,10 +47,10 @@ PHASES = {
 # Those of hybrid. Each time rows are on the servers of a step that is dropped: the
 # other's, the victim's, or both.
 HYBRID_PHASES = {
-    "pushes rows": (VICTIM, PUSHES_ROWS, "applies",
+    "pushes rows": (VICTIM, PUSHES_ROWS, "pushes rows to the servers",
                     f"confirms rows for .*{AWAITS}{VICTIM}"),
     "waits for rows": (OTHER, PUSHES_ROWS, f"confirms rows for .*{AWAITS}{OTHER}",
-                       "applies"),
+                       "pushes rows to the servers"),
     "confirms rows": (VICTIM, CONFIRMS, "confirms rows",
                       f"confirms rows for .*{AWAITS}{VICTIM}"),
 }

@@ -282,14 +282,14 @@ class MadeComparison {
                place +
                    (slow ? "async reaches AUC 0.755 first with 14.2 s "
                            "[14.0..14.6] (compute 68 % of a step); then ring "
-                           "19.1 s [18.8..19.2], 1.35 times as slow "
+                           "19.1 s [18.8..19.2], takes 1.35 times as long "
                            "(wait_ring 33 % of a step)."
                     : hosts == 4
                         ? "no difference between async 9.1 s [9.0..9.5] and "
                           "ring 9.2 s [9.1..9.4], since their spreads overlap."
                         : "ring reaches AUC 0.755 first with 8.1 s "
                           "[8.0..8.2] (compute 80 % of a step); then async "
-                          "8.6 s [8.5..8.9], 1.06 times as slow."),
+                          "8.6 s [8.5..8.9], takes 1.06 times as long."),
                rule});
         }
       }
