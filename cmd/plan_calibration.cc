@@ -201,7 +201,7 @@ absl::StatusOr<Calibration> CalibrationFromComparison(
   AddStepTimes(read, &calibration);
   std::vector<MeasuredCell> measured;
   for (ReadCell& one : read) measured.push_back(std::move(one.cell));
-  // The batch of most cells is the one that is planned.
+  // The batch of the first cell is the one that is planned.
   calibration.batch_size = measured.front().batch_size;
   calibration.source = absl::StrCat(
       "model ", name, ", ", Counted(measured.size(), "cell"),

@@ -94,7 +94,8 @@ bool IsOwn(absl::string_view flag) {
   return false;
 }
 
-// Runs the job for `span` after its start and stops it. Returns its summary.
+// Runs the job for `span` after the start of its process, reading of data
+// included, and stops it. Returns its summary.
 absl::StatusOr<std::string> TrainFor(const FileSystem& files,
                                      const FlagSet& set, absl::Duration span) {
   SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Scratch> scratch,

@@ -185,7 +185,8 @@ absl::StatusOr<CellRun> CellRunner::Run(const Cell& cell, int repeat,
 absl::Status CellRunner::MeasureLink(const Cell& cell, const Lab& lab,
                                      CellRun* run) {
   if (cell.bits_per_second <= 0 || cell.hosts < 2) return absl::OkStatus();
-  // Another pair each time, so that all links are looked at in the end.
+  // Another pair in each repeat. With more hosts than repeats, some links are
+  // not looked at.
   const int from = run->repeat % cell.hosts;
   SHOAL_ASSIGN_OR_RETURN(const double rate,
                          lab.Stream(from, (from + 1) % cell.hosts));
