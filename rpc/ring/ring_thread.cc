@@ -91,8 +91,9 @@ void RingThread::Run() {
     MoveData();
     // The neighbours are told before the callers.
     if (CheckDeadlines()) MoveData();
-    Post();
+    // The board before the callers: who has its result no longer waits there.
     TellBoard();
+    Post();
     Wait();
     running = TakeCalls();
   }
