@@ -74,8 +74,9 @@ struct CellRun {
   bool ok = false;
   std::string error;   // why it is not
   double seconds = 0;  // wall time, from the first data to the end
-  // A bare stream between two hosts just before the run, and what it has to
-  // reach; nullopt: the link has no limit, or there is none.
+  // A bare stream over a link just before the run, that of the link with the
+  // largest error, and what it has to reach; nullopt: the links have no limit,
+  // or there are none.
   std::optional<double> link_bits_per_second;
   std::optional<double> link_expected;
   // Cores that other programs used meanwhile; 0 on real hosts, which are not

@@ -12,7 +12,7 @@ namespace shoal {
 namespace {
 
 // Steps of each worker before a job's steady part begins.
-constexpr int kWarmUpSteps = 8;
+constexpr int kWarmUpSteps = 12;
 
 struct Owned {
   const char* flag;

@@ -25,6 +25,10 @@ void AddGrid(CompareFlags* flags, FlagSet* set) {
   set->Add({"modes", &flags->modes,
             "Modes to compare, separated by commas; sync+1 is sync with one "
             "backup worker."});
+  set->Add({"ssp_bound", &flags->ssp_bound,
+            "Number of steps that a worker may be ahead of the slowest one in "
+            "mode ssp.",
+            IntRange{0, 1 << 20}});
   set->Add({"hosts", &flags->hosts,
             "Numbers of hosts, separated by commas. Each host has one worker "
             "and, in modes with servers, one parameter server.",
@@ -199,7 +203,7 @@ absl::StatusOr<std::vector<Cell>> CellsOf(const CompareFlags& flags,
   grid.equal_global_batch = flags.equal_global_batch;
   grid.learning_rate = job.optimizers.learning_rate;
   grid.cores_per_host = flags.cores;
-  grid.ssp_bound = job.modes.ssp_bound;
+  grid.ssp_bound = flags.ssp_bound;
   grid.replay_hosts = flags.replay_hosts;
   if (grid.hosts.empty() || grid.batch_sizes.empty()) {
     return absl::InvalidArgumentError(

@@ -16,6 +16,7 @@ namespace shoal {
 // The flags of `shoal bench compare` that are not those of the jobs.
 struct CompareFlags {
   std::string modes = "async,ssp,sync,ring,hybrid";
+  int ssp_bound = 3;  // of mode ssp
   std::vector<int> hosts = {1, 2, 4};  // numbers of hosts
   std::vector<int> batch_sizes = {1024};
   std::string networks;  // "": 1gbit,10gbit in a lab, otherwise none

@@ -1,7 +1,6 @@
 #include "bench/compare/cpu_watch.h"
 
 #include <dirent.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,62 +17,63 @@ namespace {
 
 double Tick() { return 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK)); }
 
-double OfUsage(int who) {
-  rusage usage = {};
-  getrusage(who, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) +
-           1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+// The processor time of a process and of its children that have ended, from
+// the line of its /proc/PID/stat. 0 for the kernel threads ksoftirqd.
+double OfProcess(const std::string& line) {
+  constexpr int kFieldsBetween = 11;  // from the state to before utime
+  const size_t name_end = line.rfind(')');  // a name may have anything in it
+  if (name_end == std::string::npos ||
+      absl::StrContains(line.substr(0, name_end), "(ksoftirqd/")) {
+    return 0;
+  }
+  std::istringstream fields(line.substr(name_end + 1));
+  std::string skipped;
+  for (int i = 0; i < kFieldsBetween; ++i) fields >> skipped;
+  double user = 0, kernel = 0, children_user = 0, children_kernel = 0;
+  fields >> user >> kernel >> children_user >> children_kernel;
+  return (user + kernel + children_user + children_kernel) * Tick();
 }
 
-// The processor time of the kernel threads ksoftirqd, which serve the packets
-// of the links when there are many.
-double OfInterruptThreads() {
+double OfOtherProcesses() {
   double seconds = 0;
   DIR* const directory = opendir("/proc");
   if (directory == nullptr) return 0;
+  const std::string own = absl::StrCat(getpid());
   while (const dirent* entry = readdir(directory)) {
-    if (!absl::ascii_isdigit(entry->d_name[0])) continue;
+    if (!absl::ascii_isdigit(entry->d_name[0]) || own == entry->d_name) {
+      continue;
+    }
     std::ifstream file(absl::StrCat("/proc/", entry->d_name, "/stat"));
-    std::string number, name, state;
-    file >> number >> name;
-    if (!absl::StartsWith(name, "(ksoftirqd/")) continue;
-    // Fields 3 to 13, then utime and stime.
-    std::string skipped;
-    for (int i = 0; i < 11; ++i) file >> skipped;
-    double user = 0, kernel = 0;
-    file >> user >> kernel;
-    seconds += (user + kernel) * Tick();
+    std::string line;
+    std::getline(file, line);
+    seconds += OfProcess(line);
   }
   closedir(directory);
   return seconds;
+}
+
+// What a hypervisor gave to others.
+double Stolen() {
+  std::ifstream file("/proc/stat");
+  std::string cpu;
+  double user = 0, nice = 0, kernel = 0, idle = 0, io = 0, hard = 0, soft = 0,
+         stolen = 0;
+  file >> cpu >> user >> nice >> kernel >> idle >> io >> hard >> soft >> stolen;
+  return stolen * Tick();
 }
 
 }  // namespace
 
 CpuWatch::CpuWatch() : begin_(clock_.Now()), before_(Read()) {}
 
-CpuWatch::Seconds CpuWatch::Read() {
-  Seconds seconds;
-  std::ifstream file("/proc/stat");
-  std::string cpu;
-  double user = 0, nice = 0, kernel = 0, idle = 0, io = 0, hard = 0, soft = 0,
-         stolen = 0;
-  file >> cpu >> user >> nice >> kernel >> idle >> io >> hard >> soft >> stolen;
-  seconds.all = (user + nice + kernel + stolen) * Tick();
-  seconds.own = OfUsage(RUSAGE_SELF) + OfUsage(RUSAGE_CHILDREN) +
-                OfInterruptThreads();
-  return seconds;
-}
+// Not by the times of /proc/stat: where the kernel counts by its clock tick, a
+// group that gets its quota at each tick is there in too many of them.
+double CpuWatch::Read() { return OfOtherProcesses() + Stolen(); }
 
 double CpuWatch::OthersCores() const {
-  const Seconds now = Read();
+  const double seconds = Read() - before_;
   const double wall = absl::ToDoubleSeconds(clock_.Now() - begin_);
-  if (wall <= 0) return 0;
-  return std::max(0.0, (now.all - before_.all - (now.own - before_.own)) /
-                           wall);
+  return wall <= 0 ? 0 : std::max(0.0, seconds / wall);
 }
 
 }  // namespace shoal

@@ -17,23 +17,19 @@ class CpuWatch {
   // Begins now.
   CpuWatch();
 
-  // Mean number of cores that others used since the construction: processor
-  // time in programs and the kernel, and what a hypervisor gave to others, by
-  // /proc/stat, without that of this process, of its children that have ended,
-  // and of the kernel threads that serve interrupts. A child that still runs
-  // counts as another program.
+  // Mean number of cores that others used since the construction: the processor
+  // time of all other processes by /proc/PID/stat, and what a hypervisor gave
+  // to others. This process, its children that have ended, and the kernel
+  // threads that serve packets are left out. A child that still runs counts as
+  // another program.
   double OthersCores() const;
 
  private:
-  struct Seconds {
-    double all = 0;
-    double own = 0;
-  };
-  static Seconds Read();
+  static double Read();  // seconds
 
   const RealClock clock_;
   const absl::Time begin_;
-  const Seconds before_;
+  const double before_;
 };
 
 }  // namespace shoal

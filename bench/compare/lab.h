@@ -54,13 +54,15 @@ class Lab {
   // Runs commands on the hosts, by their addresses. The lab must outlive it.
   HostCommand Command() const;
 
-  // From now on the hosts have the processor time of their shares, until
-  // FreeCores.
+  // From now on the hosts have the processor time of their shares.
   absl::Status LimitCores();
-  void FreeCores();
 
   // The payload of a bare stream from one host to another, in bit/s.
   absl::StatusOr<double> Stream(int from, int to) const;
+  // Those of each host to the next one, of the last to the first. Streams run
+  // together as long as their links have at most kLinkMost in sum.
+  // REQUIRES: at least 2 hosts.
+  absl::StatusOr<std::vector<double>> Streams() const;
 
  private:
   explicit Lab(std::vector<HostShare> shares);

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -37,7 +39,7 @@ constexpr uint64_t kRecordSteps = 200;
 constexpr double kRecordSeconds = 30;
 // A slow cell goes on until each worker has made so many steps after the
 // warm-up, but at most so many times as long.
-constexpr uint64_t kLeastSteps = 4;
+constexpr uint64_t kLeastSteps = 12;
 constexpr double kLongest = 4;
 
 // A log file as the output of a job.
@@ -185,13 +187,15 @@ absl::StatusOr<CellRun> CellRunner::Run(const Cell& cell, int repeat,
 absl::Status CellRunner::MeasureLink(const Cell& cell, const Lab& lab,
                                      CellRun* run) {
   if (cell.bits_per_second <= 0 || cell.hosts < 2) return absl::OkStatus();
-  // Another pair in each repeat. With more hosts than repeats, some links are
-  // not looked at.
-  const int from = run->repeat % cell.hosts;
-  SHOAL_ASSIGN_OR_RETURN(const double rate,
-                         lab.Stream(from, (from + 1) % cell.hosts));
-  run->link_bits_per_second = rate * cell.dilation;
-  run->link_expected = StreamRate(cell.bits_per_second);
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<double> rates, lab.Streams());
+  const double expected = StreamRate(cell.bits_per_second);
+  const auto error = [&](double rate) {
+    return std::abs(rate * cell.dilation - expected);
+  };
+  const double worst = *absl::c_max_element(
+      rates, [&](double a, double b) { return error(a) < error(b); });
+  run->link_bits_per_second = worst * cell.dilation;
+  run->link_expected = expected;
   return absl::OkStatus();
 }
 
@@ -314,7 +318,6 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
     if (figures.step < enough && figures.wall_seconds < kLongest * seconds) {
       return false;
     }
-    if (lab != nullptr) lab->FreeCores();
     return true;
   };
   const CpuWatch watch;

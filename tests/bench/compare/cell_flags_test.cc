@@ -35,7 +35,7 @@ TEST(FlagsOfCellTest, AJobOnThisHostHasServersUnlessItIsARing) {
                                    Pair("workers", "4"),
                                    Pair("batch_size", "512"),
                                    Pair("learning_rate", "0.25"),
-                                   Pair("warmup_steps", "32"),
+                                   Pair("warmup_steps", "48"),
                                    Pair("feature_size", "1000")}));
   EXPECT_EQ(async.count("silent_after"), 0u);
   EXPECT_EQ(FlagsOfCell(CellOf("ring"), kJob, {}, {}).count("ps"), 0u);
