@@ -136,7 +136,9 @@ void WriteCell(const Cell& cell, JsonWriter* w) {
   w->Field("backup_workers", cell.backup_workers);
   w->Field("ssp_bound", cell.ssp_bound);
   WriteOrNull("straggler", cell.straggler, w);
-  w->Field("dilation", cell.dilation).Field("grey", cell.grey);
+  w->Field("dilation", cell.dilation);
+  WriteFigure("dilation_difference", cell.dilation_difference, w);
+  w->Field("grey", cell.grey);
   WriteOrNull("formula", cell.formula, w);
   w->Key("runs").BeginArray();
   for (const CellRun& run : cell.runs) WriteRun(run, cell.replayed(), w);
@@ -205,6 +207,16 @@ std::optional<double> FigureOrNull(const JsonNode& node) {
 std::optional<double> ShareOrNull(const JsonNode& node) {
   if (IsNull(node)) return std::nullopt;
   return Share(node);
+}
+
+// A figure less another one, as a share of the other.
+std::optional<double> DifferenceOrNull(const JsonNode& node) {
+  if (IsNull(node)) return std::nullopt;
+  const double difference = node.Double();
+  if (!std::isfinite(difference) || difference < -1) {
+    node.Fail("is not a finite number of at least -1");
+  }
+  return difference;
 }
 
 std::string Name(const JsonNode& node) {
@@ -379,6 +391,10 @@ Cell ReadCell(const JsonNode& node) {
   cell.straggler = ReadStraggler(cell.hosts, node.Field("straggler"));
   // Files of other programs may lack it.
   if (node.Has("dilation")) cell.dilation = Above0(node.Field("dilation"));
+  if (node.Has("dilation_difference")) {
+    cell.dilation_difference =
+        DifferenceOrNull(node.Field("dilation_difference"));
+  }
   cell.grey = node.Field("grey").String(kTextMax);
   cell.formula = OrNull(node.Field("formula"), ReadRoleBytes);
   const JsonNode runs = node.Field("runs");

@@ -15,6 +15,7 @@ namespace shoal {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 CellRun WholeRun() {
   CellRun run;
@@ -54,6 +55,7 @@ Comparison Whole() {
   computed.ssp_bound = 2;
   computed.straggler = Straggler{1, .5};
   computed.dilation = 4;
+  computed.dilation_difference = -.03125;
   computed.grey = "others used 0.4 of a core";
   computed.formula = RoleBytes{1, 2, 3, 4};
   computed.runs = {WholeRun()};
@@ -118,6 +120,8 @@ TEST(ComparisonJsonTest, GivesBackWhatWasWritten) {
   const Cell& cell = parsed->cells[0];
   EXPECT_EQ(cell.straggler->host, 1);
   EXPECT_EQ(cell.formula->ps_received, 4);
+  EXPECT_EQ(cell.dilation_difference, -.03125);
+  EXPECT_EQ(parsed->cells[1].dilation_difference, std::nullopt);
   const CellRun& run = cell.runs.at(0);
   EXPECT_EQ(run.repeat, 2);
   EXPECT_EQ(run.cpu_seconds_per_sample->ps, 5e-6);
@@ -159,12 +163,17 @@ TEST(ComparisonJsonTest, SkipsKeysThatItDoesNotKnow) {
 }
 
 TEST(ComparisonJsonTest, ReadsACellWithoutItsDilation) {
-  std::string text = ComparisonJson(Whole());
+  std::string text = absl::StrReplaceAll(
+      ComparisonJson(Whole()),
+      {{"\"dilation_difference\": -0.03125,", ""},
+       {"\"dilation_difference\": null,", ""}});
+  ASSERT_THAT(text, Not(HasSubstr("dilation_difference")));
   const size_t at = text.rfind("\"dilation\": 1.0,");
   ASSERT_NE(at, std::string::npos);
   text.erase(at, std::string("\"dilation\": 1.0,").size());
   ASSERT_TRUE(ParseComparison(text).ok());
   EXPECT_EQ(ParseComparison(text)->cells[1].dilation, 1);
+  EXPECT_EQ(ParseComparison(text)->cells[0].dilation_difference, std::nullopt);
 }
 
 TEST(ComparisonJsonTest, RefusesWhatCannotBe) {
@@ -180,6 +189,9 @@ TEST(ComparisonJsonTest, RefusesWhatCannotBe) {
               HasSubstr("cells[0].runs[0].auc: is above 1"));
   EXPECT_THAT(ErrorWith("\"host\": 1", "\"host\": 2"),
               HasSubstr("straggler.host: the cell has hosts 0 to 1"));
+  EXPECT_THAT(ErrorWith("\"dilation_difference\": -0.03125",
+                        "\"dilation_difference\": -2"),
+              HasSubstr("cells[0].dilation_difference: is not a finite"));
   EXPECT_THAT(ErrorWith("\"share\": 0.5", "\"share\": 0"),
               HasSubstr("straggler.share: is not above 0"));
   EXPECT_THAT(ErrorWith("A_ring_h16_b64_none", "A_ssp_h2_b1024_1gbit"),
