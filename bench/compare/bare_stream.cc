@@ -19,7 +19,7 @@
 namespace shoal {
 namespace {
 
-constexpr absl::Duration kWarmUp = absl::Milliseconds(250);
+constexpr absl::Duration kWarmUp = absl::Milliseconds(500);
 constexpr absl::Duration kConnectTimeout = absl::Seconds(5);
 
 absl::Status Failed(absl::string_view what) {

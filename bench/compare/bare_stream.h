@@ -18,8 +18,8 @@ absl::Status InNamespace(const std::string& name,
                          absl::FunctionRef<absl::Status()> work);
 
 // The payload, in bit/s, that one TCP stream carries from the namespace `from`
-// to the address of the namespace `to`, for `window` after a quarter of a second
-// in which it finds its speed. Nothing but the two ends of a socket takes part.
+// to the address of the namespace `to`, for `window` after half a second in
+// which it finds its speed. Nothing but the two ends of a socket takes part.
 absl::StatusOr<double> MeasureStream(const std::string& from,
                                      const std::string& to,
                                      const std::string& address,

@@ -77,9 +77,9 @@ void AddPlace(CompareFlags* flags, FlagSet* set) {
             "machine have a larger one.",
             RealRange{1, kDilationMost}});
   set->Add({"check_dilation", &flags->check_dilation,
-            "Also measure each mode and number of hosts once at twice the "
-            "dilation, and leave out of verdicts what then differs by more "
-            "than 5 %."});
+            "Also measure each mode and number of hosts at twice the dilation, "
+            "and leave out of verdicts what then differs by more than 5 %. "
+            "Left out: true with --lab, without --quick."});
 }
 
 void AddRuns(CompareFlags* flags, FlagSet* set) {
@@ -153,6 +153,9 @@ absl::Status CompleteCompareFlags(const FlagSet& set, CompareFlags* flags) {
         "--lab plays the hosts on this machine, and --on names real ones; "
         "leave one of the two out");
   }
+  if (!set.given("check_dilation")) {
+    flags->check_dilation = flags->lab && !flags->quick;
+  }
   if (flags->quick) {
     if (!set.given("repeats")) flags->repeats = 1;
     if (!set.given("cell_time")) flags->cell_time = absl::Seconds(8);
@@ -181,6 +184,10 @@ absl::Status CompleteCompareFlags(const FlagSet& set, CompareFlags* flags) {
     return absl::InvalidArgumentError(
         "--dilation and --check_dilation need --lab: nothing else is dilated");
   }
+  if (!flags->lab && set.given("cores")) {
+    return absl::InvalidArgumentError(
+        "--cores needs --lab: other hosts have the cores that they have");
+  }
   return absl::OkStatus();
 }
 
@@ -202,7 +209,7 @@ absl::StatusOr<std::vector<Cell>> CellsOf(const CompareFlags& flags,
   grid.batch_sizes = flags.batch_sizes;
   grid.equal_global_batch = flags.equal_global_batch;
   grid.learning_rate = job.optimizers.learning_rate;
-  grid.cores_per_host = flags.cores;
+  grid.cores_per_host = flags.lab ? flags.cores : 0;
   grid.ssp_bound = flags.ssp_bound;
   grid.replay_hosts = flags.replay_hosts;
   if (grid.hosts.empty() || grid.batch_sizes.empty()) {

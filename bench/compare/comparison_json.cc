@@ -131,7 +131,8 @@ void WriteCell(const Cell& cell, JsonWriter* w) {
   w->Field("learning_rate", cell.learning_rate);
   w->Field("network", cell.network);
   w->Field("bits_per_second", cell.bits_per_second);
-  w->Field("cores_per_host", cell.cores_per_host);
+  w->Key("cores_per_host");
+  cell.cores_per_host > 0 ? w->Double(cell.cores_per_host) : w->Null();
   w->Field("compute", cell.compute);
   w->Field("backup_workers", cell.backup_workers);
   w->Field("ssp_bound", cell.ssp_bound);
@@ -384,7 +385,8 @@ Cell ReadCell(const JsonNode& node) {
   cell.learning_rate = Figure(node.Field("learning_rate"));
   cell.network = Name(node.Field("network"));
   cell.bits_per_second = Figure(node.Field("bits_per_second"));
-  cell.cores_per_host = Above0(node.Field("cores_per_host"));
+  const JsonNode cores = node.Field("cores_per_host");
+  cell.cores_per_host = cores.kind() == JsonKind::kNull ? 0 : Above0(cores);
   cell.compute = Word({"computed", "replayed"}, node.Field("compute"));
   cell.backup_workers = node.Field("backup_workers").Int(kHostsMax);
   cell.ssp_bound = node.Field("ssp_bound").Int(kHostsMax);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <random>
-#include <set>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -11,7 +10,7 @@
 #include "base/path.h"
 #include "base/status_macros.h"
 #include "bench/compare/comparison_json.h"
-#include "bench/compare/dilation.h"
+#include "bench/compare/dilation_check.h"
 #include "bench/compare/text_file.h"
 #include "bench/compare/verdict.h"
 
@@ -20,7 +19,6 @@ namespace {
 
 constexpr char kRuns[] = "runs";
 constexpr char kDilation[] = "dilation";
-constexpr char kTwice[] = "_twice";  // of the name of a cell at 2τ
 
 std::string IsoTime(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%S%Ez", time, absl::LocalTimeZone());
@@ -73,15 +71,8 @@ std::string Outcome(const Cell& cell, const CellRun& run) {
 
 ComparisonRun::ComparisonRun(ComparisonRunOptions options)
     : options_(std::move(options)), time_left_(0, 0, absl::ZeroDuration()) {
-  std::set<std::pair<std::string, int>> seen;
-  for (const Cell& cell : options_.comparison.cells) {
-    if (!options_.check_dilation || cell.straggler.has_value() ||
-        cell.model != options_.comparison.cells.front().model) {
-      continue;
-    }
-    const std::string mode = absl::StrCat(cell.mode, "+", cell.backup_workers);
-    if (!seen.insert({mode, cell.hosts}).second) continue;
-    dilation_cells_.push_back(cell);
+  if (options_.check_dilation) {
+    at_twice_ = CellsAtTwiceTheDilation(options_.comparison.cells);
   }
 }
 
@@ -91,8 +82,8 @@ std::string ComparisonRun::PathOf(const Turn& turn) const {
       absl::StrCat(turn.cell.name, ".", turn.repeat + 1, ".json"));
 }
 
-// Cells in random order, repeats interleaved. The turns that check the dilation
-// come first. The last one of the list is the next.
+// Cells in random order, repeats interleaved. The last one of the list is the
+// next.
 std::vector<ComparisonRun::Turn> ComparisonRun::Turns() const {
   std::mt19937_64 random(options_.order_seed);
   std::vector<Turn> turns;
@@ -103,13 +94,6 @@ std::vector<ComparisonRun::Turn> ComparisonRun::Turns() const {
     }
     std::shuffle(round.begin(), round.end(), random);
     turns.insert(turns.end(), round.begin(), round.end());
-  }
-  for (const Cell& cell : dilation_cells_) {
-    turns.push_back({cell, 0, kDilation});
-    Turn twice{cell, 0, kDilation};
-    twice.cell.dilation *= 2;
-    twice.cell.name += kTwice;
-    turns.push_back(std::move(twice));
   }
   return turns;
 }
@@ -149,11 +133,17 @@ absl::Status ComparisonRun::Run() {
         JoinPath(options_.out, folder)));
   }
   for (Turn& turn : Turns()) {
-    Runs* const runs = turn.folder == kRuns ? &runs_ : &dilation_runs_;
-    SHOAL_RETURN_IF_ERROR(ReadBefore(turn, runs));
-    if (runs->count({turn.cell.name, turn.repeat}) == 0) {
+    SHOAL_RETURN_IF_ERROR(ReadBefore(turn, &runs_));
+    if (runs_.count({turn.cell.name, turn.repeat}) == 0) {
       open_.push_back(std::move(turn));
     }
+  }
+  for (const Cell& cell : at_twice_) {
+    for (int attempt = 0; attempt < kDilationTries; ++attempt) {
+      SHOAL_RETURN_IF_ERROR(
+          ReadBefore({cell, attempt, kDilation}, &dilation_runs_));
+    }
+    TryDilation(cell);
   }
   const std::string path = JoinPath(options_.out, "compare.json");
   const auto before = ReadComparison(*options_.files, path);
@@ -195,14 +185,15 @@ absl::Status ComparisonRun::Measure(const Turn& turn) {
   time_left_.OnRun(options_.now() - start, again);
   options_.say(absl::StrCat("  ", Outcome(turn.cell, run),
                             again ? "; it is measured again later" : ""));
-  Runs* const runs = turn.folder == kRuns ? &runs_ : &dilation_runs_;
-  (*runs)[{turn.cell.name, turn.repeat}] = run;
+  const bool regular = turn.folder == kRuns;
+  (regular ? runs_ : dilation_runs_)[{turn.cell.name, turn.repeat}] = run;
   if (again) {
     Turn later = turn;
     ++later.tries;
     open_.insert(open_.begin(), std::move(later));
     return absl::OkStatus();
   }
+  if (!regular) TryDilation(turn.cell);
   RunFile file{options_.settings, turn.cell};
   file.cell.formula = options_.formula(turn.cell, data.mean_batch);
   if (file.cell.formula.has_value()) {
@@ -218,50 +209,53 @@ void ComparisonRun::Keep(const SummaryData& data) {
   if (data.files > 0) known->files = data.files;
 }
 
+std::vector<CellRun> ComparisonRun::RunsOf(const Runs& runs,
+                                           const Cell& cell) const {
+  std::vector<CellRun> found;
+  for (auto run = runs.lower_bound({cell.name, 0});
+       run != runs.end() && run->first.first == cell.name; ++run) {
+    found.push_back(run->second);
+  }
+  return found;
+}
+
+// Puts one more try of a cell at twice its dilation behind all other turns, if
+// it needs one.
+void ComparisonRun::TryDilation(Cell at_twice) {
+  at_twice.runs = RunsOf(dilation_runs_, at_twice);
+  const int tries = static_cast<int>(at_twice.runs.size());
+  for (const Cell& cell : options_.comparison.cells) {
+    Cell twin = cell;
+    twin.runs = RunsOf(runs_, cell);
+    if (!IsTwinOf(twin, at_twice)) continue;
+    if (!NeedsAnotherTry(twin, at_twice)) return;
+    at_twice.runs.clear();
+    open_.insert(open_.begin(), {std::move(at_twice), tries, kDilation});
+    return;
+  }
+}
+
 void ComparisonRun::Conclude(bool ended) {
   Comparison* const found = &options_.comparison;
   for (Cell& cell : found->cells) {
-    cell.runs.clear();
     const auto formula = formulas_.find(cell.name);
     if (formula != formulas_.end()) cell.formula = formula->second;
-    for (int repeat = 0; repeat < found->repeats; ++repeat) {
-      const auto run = runs_.find({cell.name, repeat});
-      if (run == runs_.end()) continue;
-      cell.runs.push_back(run->second);
-      CellRun* const kept = &cell.runs.back();
+    cell.runs = RunsOf(runs_, cell);
+    for (CellRun& run : cell.runs) {
       // A job that was stopped early does not know how many rows there are.
-      if (found->data.rows > 0 && kept->samples_per_second.has_value()) {
-        kept->epoch_seconds = static_cast<double>(found->data.rows) /
-                              *kept->samples_per_second;
+      if (found->data.rows > 0 && run.samples_per_second.has_value()) {
+        run.epoch_seconds = static_cast<double>(found->data.rows) /
+                            *run.samples_per_second;
       }
     }
     cell.grey = GreyReason(cell);
   }
-  AddDilationReasons();
+  for (Cell at_twice : at_twice_) {
+    at_twice.runs = RunsOf(dilation_runs_, at_twice);
+    JudgeDilation(at_twice, &found->cells);
+  }
   found->verdicts = VerdictsOf(*found);
   found->ended = ended ? IsoTime(options_.now()) : "";
-}
-
-void ComparisonRun::AddDilationReasons() {
-  for (const Cell& checked : dilation_cells_) {
-    const auto once = dilation_runs_.find({checked.name, 0});
-    const auto twice =
-        dilation_runs_.find({absl::StrCat(checked.name, kTwice), 0});
-    if (once == dilation_runs_.end() || twice == dilation_runs_.end() ||
-        !once->second.samples_per_second.has_value() ||
-        !twice->second.samples_per_second.has_value()) {
-      continue;
-    }
-    const std::string reason =
-        DilationReason(checked, once->second, twice->second);
-    for (Cell& cell : options_.comparison.cells) {
-      if (cell.mode == checked.mode && cell.hosts == checked.hosts &&
-          cell.backup_workers == checked.backup_workers &&
-          cell.grey.empty()) {
-        cell.grey = reason;
-      }
-    }
-  }
 }
 
 }  // namespace shoal

@@ -76,15 +76,16 @@ class ComparisonRun {
   absl::Status MeasureAll();
   absl::Status Measure(const Turn& turn);
   void Keep(const SummaryData& data);
+  std::vector<CellRun> RunsOf(const Runs& runs, const Cell& cell) const;
+  void TryDilation(Cell at_twice);
   void Conclude(bool ended);
-  void AddDilationReasons();
 
   ComparisonRunOptions options_;
   std::vector<Turn> open_;  // turns to do, the next one last
   Runs runs_;               // of OUT/runs
   Runs dilation_runs_;      // of OUT/dilation
   std::map<std::string, RoleBytes> formulas_;  // by cell
-  std::vector<Cell> dilation_cells_;
+  std::vector<Cell> at_twice_;                 // to check the dilation with
   TimeLeft time_left_;
 };
 

@@ -60,7 +60,10 @@ class Lab {
   // The payload of a bare stream from one host to another, in bit/s.
   absl::StatusOr<double> Stream(int from, int to) const;
   // Those of each host to the next one, of the last to the first. Streams run
-  // together as long as their links have at most kLinkMost in sum.
+  // together if they share no host, since acknowledgements would wait behind
+  // data, and their links have at most kLinkMost in sum. One that is off by
+  // more than kLinkTolerance is tried once more, since a lost packet can slow a
+  // short stream down.
   // REQUIRES: at least 2 hosts.
   absl::StatusOr<std::vector<double>> Streams() const;
 

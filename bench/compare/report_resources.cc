@@ -305,8 +305,10 @@ std::string CpuSection(const Comparison& comparison) {
                  {1, MedianOr0(part(cell, &RoleFigures::ps)) * 1e6}};
     const std::optional<FigureSpread> busy = BusyCoresOfHost(cell);
     if (busy.has_value()) {
-      bar.text = absl::StrFormat("busy cores: %.2f of %s", busy->median,
-                                 SettingText(cell.cores_per_host));
+      bar.text = absl::StrFormat("busy cores: %.2f", busy->median);
+      if (cell.cores_per_host > 0) {
+        absl::StrAppend(&bar.text, " of ", SettingText(cell.cores_per_host));
+      }
     }
     return bar;
   };
@@ -322,7 +324,10 @@ std::string CpuSection(const Comparison& comparison) {
       {"busy_cores", "busy cores of a host",
        [](const Cell& c) { return SpreadText(BusyCoresOfHost(c)); }},
       {"cores_per_host", "cores of a host",
-       [](const Cell& c) { return SettingText(c.cores_per_host); }}};
+       [](const Cell& c) {
+         return c.cores_per_host > 0 ? SettingText(c.cores_per_host)
+                                     : std::string("not known");
+       }}};
   return DrawPicture(comparison, picture);
 }
 

@@ -20,7 +20,6 @@ namespace {
 // spread.
 constexpr double kSpreadOfOne = .05;
 // A cell differs from itself at twice its dilation.
-constexpr double kDilationTolerance = .05;
 
 // A figure over the runs of a cell.
 struct Spread {
@@ -350,16 +349,6 @@ std::string GreyReason(const Cell& cell) {
     }
   }
   return "";
-}
-
-std::string DilationReason(const Cell& cell, const CellRun& run,
-                           const CellRun& at_twice) {
-  const double ratio = *at_twice.samples_per_second / *run.samples_per_second;
-  if (std::abs(ratio - 1) <= kDilationTolerance) return "";
-  return absl::StrFormat(
-      "%s on %d hosts had %.2f of its samples/s when it was played twice as "
-      "slow, at dilation %.3g in place of %.3g",
-      cell.mode, cell.hosts, ratio, 2 * cell.dilation, cell.dilation);
 }
 
 std::vector<ModeVerdict> VerdictsOf(const Comparison& comparison) {

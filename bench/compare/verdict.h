@@ -14,11 +14,6 @@ namespace shoal {
 // machine; "" if none of that is so.
 std::string GreyReason(const Cell& cell);
 
-// A cell at twice its dilation, beside itself: why the two differ, or "".
-// REQUIRES: both have samples_per_second.
-std::string DilationReason(const Cell& cell, const CellRun& run,
-                           const CellRun& at_twice);
-
 // What the comparison says about each model, network, number of hosts and
 // batch, in words, by the rules that each verdict prints. Cells that are grey
 // are left out and named. Of two cells whose spreads (least to most of their

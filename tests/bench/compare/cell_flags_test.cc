@@ -164,6 +164,7 @@ TEST(CompleteCompareFlagsTest, RefusesFlagsThatDoNotGoTogether) {
       {"--straggler=1:0.5"},
       {"--check_dilation"},
       {"--dilation=2"},
+      {"--cores=2"},
       {"--target_auc=.7", "--cell_time=5s"}};
   for (std::vector<std::string> args : wrong) {
     args.push_back("--out=x");
@@ -183,8 +184,10 @@ TEST(CellsOfTest, ALabDilatesAndNothingElseDoes) {
   flags.networks = "10gbit";
   const JobFlags job(Command::kRun);
   EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 1);
+  EXPECT_EQ(CellsOf(flags, job, 2)->at(0).cores_per_host, 0) << "not known";
   flags.lab = true;
   EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 10);
+  EXPECT_EQ(CellsOf(flags, job, 2)->at(0).cores_per_host, 1);
   flags.dilation = 4;
   EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 10);
   flags.networks = "1gbit";

@@ -256,10 +256,33 @@ TEST_F(ComparisonRunTest, CellsThatDifferAtTwiceTheDilationAreGrey) {
     return run;
   };
   ASSERT_TRUE(Run().ok());
-  EXPECT_EQ(measured_.size(), 9u);
+  // Three cells, each once at twice, and ring, which differs, two times more.
+  EXPECT_EQ(measured_.size(), 8u);
+  EXPECT_EQ(std::set<std::string>(measured_.begin(), measured_.begin() + 3),
+            (std::set<std::string>{"A_async.0", "A_ring.0", "A_sync.0"}));
   EXPECT_EQ(found_.cells[0].grey, "");
+  EXPECT_EQ(found_.cells[0].dilation_difference, 0);
   EXPECT_THAT(found_.cells[1].grey,
               HasSubstr("ring on 1 hosts had 0.80 of its samples/s"));
+  EXPECT_EQ(ComparisonJson(Written()), ComparisonJson(found_));
+  // All that is there already.
+  ASSERT_TRUE(Run().ok());
+  EXPECT_TRUE(measured_.empty());
+  EXPECT_NE(found_.cells[1].grey, "");
+}
+
+TEST_F(ComparisonRunTest, TheCheckOfTheDilationGoesOnAfterAStop) {
+  options_.check_dilation = true;
+  options_.comparison.repeats = 1;
+  next_ = [](const Cell& cell, CellRun run) -> absl::StatusOr<CellRun> {
+    run.samples_per_second = cell.dilation > 1 ? 800 : 1000;
+    return run;
+  };
+  stop_after_ = 7;  // three cells, each once at twice, and one more
+  EXPECT_TRUE(absl::IsCancelled(Run()));
+  stop_after_ = 1000;
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(measured_.size(), 5u);
 }
 
 TEST(TimeLeftTest, GuessesFromTheRunsThatItSaw) {

@@ -221,17 +221,5 @@ TEST(GreyReasonTest, SaysWhatDisturbedARun) {
   EXPECT_EQ(GreyReason(cell), "it was not measured");
 }
 
-TEST(DilationReasonTest, SaysWhatDiffersAtTwiceTheDilation) {
-  Cell cell = CellOf("ring", {1000});
-  cell.dilation = 4;
-  CellRun twice = cell.runs[0];
-  twice.samples_per_second = 960;
-  EXPECT_EQ(DilationReason(cell, cell.runs[0], twice), "");
-  twice.samples_per_second = 900;
-  EXPECT_EQ(DilationReason(cell, cell.runs[0], twice),
-            "ring on 2 hosts had 0.90 of its samples/s when it was played "
-            "twice as slow, at dilation 8 in place of 4");
-}
-
 }  // namespace
 }  // namespace shoal

@@ -1,0 +1,118 @@
+#include "bench/compare/dilation_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "bench/compare/dilation.h"
+#include "bench/compare/verdict.h"
+
+namespace shoal {
+namespace {
+
+std::optional<double> MedianSpeed(const Cell& cell) {
+  std::vector<double> speeds;
+  for (const CellRun& run : cell.runs) {
+    Cell alone = cell;
+    alone.runs = {run};
+    if (run.samples_per_second.has_value() && GreyReason(alone).empty()) {
+      speeds.push_back(*run.samples_per_second);
+    }
+  }
+  if (speeds.empty()) return std::nullopt;
+  std::sort(speeds.begin(), speeds.end());
+  const size_t middle = speeds.size() / 2;
+  return speeds.size() % 2 == 1 ? speeds[middle]
+                                : (speeds[middle - 1] + speeds[middle]) / 2;
+}
+
+bool Differs(std::optional<double> difference) {
+  return difference.has_value() &&
+         std::abs(*difference) > kDilationTolerance;
+}
+
+// Why the cells of a mode and number of hosts are grey, or "".
+std::string Reason(const Cell& cell, const Cell& at_twice,
+                   std::optional<double> difference) {
+  for (const CellRun& run : at_twice.runs) {
+    if (run.ok) continue;
+    return absl::StrFormat(
+        "%s on %d hosts failed when it was played twice as slow, at dilation "
+        "%.3g: %s",
+        cell.mode, cell.hosts, at_twice.dilation, run.error);
+  }
+  if (!Differs(difference)) return "";
+  return absl::StrFormat(
+      "%s on %d hosts had %.2f of its samples/s when it was played twice as "
+      "slow, at dilation %.3g in place of %.3g",
+      cell.mode, cell.hosts, 1 + *difference, at_twice.dilation,
+      at_twice.dilation / 2);
+}
+
+// Whether the cell has the mode and the hosts of `at_twice`.
+bool IsJudgedBy(const Cell& cell, const Cell& at_twice) {
+  return cell.mode == at_twice.mode && cell.hosts == at_twice.hosts &&
+         cell.backup_workers == at_twice.backup_workers &&
+         !cell.straggler.has_value();
+}
+
+}  // namespace
+
+std::vector<Cell> CellsAtTwiceTheDilation(const std::vector<Cell>& cells) {
+  std::vector<Cell> twice;
+  std::set<std::tuple<std::string, int, int>> seen;
+  for (const Cell& cell : cells) {
+    if (cell.model != cells.front().model || cell.straggler.has_value() ||
+        2 * cell.dilation > kDilationMost ||
+        !seen.insert({cell.mode, cell.backup_workers, cell.hosts}).second) {
+      continue;
+    }
+    twice.push_back(cell);
+    twice.back().dilation *= 2;
+    twice.back().name += "_twice";
+    twice.back().runs.clear();
+  }
+  return twice;
+}
+
+bool IsTwinOf(const Cell& cell, const Cell& at_twice) {
+  return IsJudgedBy(cell, at_twice) && cell.model == at_twice.model &&
+         cell.network == at_twice.network &&
+         cell.batch_size == at_twice.batch_size;
+}
+
+std::optional<double> DilationDifference(const Cell& cell,
+                                         const Cell& at_twice) {
+  const std::optional<double> once = MedianSpeed(cell);
+  const std::optional<double> twice = MedianSpeed(at_twice);
+  if (!once.has_value() || !twice.has_value() || *once <= 0) {
+    return std::nullopt;
+  }
+  return *twice / *once - 1;
+}
+
+bool NeedsAnotherTry(const Cell& cell, const Cell& at_twice) {
+  return at_twice.runs.empty() ||
+         (at_twice.runs.size() < kDilationTries &&
+          Differs(DilationDifference(cell, at_twice)));
+}
+
+void JudgeDilation(const Cell& at_twice, std::vector<Cell>* cells) {
+  const auto twin =
+      std::find_if(cells->begin(), cells->end(), [&](const Cell& cell) {
+        return IsTwinOf(cell, at_twice);
+      });
+  if (twin == cells->end() || at_twice.runs.empty()) return;
+  const std::optional<double> difference = DilationDifference(*twin, at_twice);
+  const std::string reason = Reason(*twin, at_twice, difference);
+  for (Cell& cell : *cells) {
+    if (!IsJudgedBy(cell, at_twice)) continue;
+    cell.dilation_difference = difference;
+    if (cell.grey.empty()) cell.grey = reason;
+  }
+}
+
+}  // namespace shoal

@@ -1,0 +1,46 @@
+#ifndef SHOAL_BENCH_COMPARE_DILATION_CHECK_H_
+#define SHOAL_BENCH_COMPARE_DILATION_CHECK_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/compare/cell.h"
+
+namespace shoal {
+
+// Does a lab say the same when it is slower? A mode on some number of hosts is
+// also tried at twice its dilation, on the first model and network. Where the
+// samples/s then differ, this machine is too small to play these hosts at the
+// dilation that they have, and their cells are out of verdicts. Pure.
+
+// A difference above this share is one.
+inline constexpr double kDilationTolerance = .05;
+// A try that differs is repeated, and the median of so many counts.
+inline constexpr int kDilationTries = 3;
+
+// The cells to try, at twice their dilation and with "_twice" after their
+// names: the first one of each mode and number of hosts without a straggler.
+// Those that would be above kDilationMost are left out.
+std::vector<Cell> CellsAtTwiceTheDilation(const std::vector<Cell>& cells);
+
+// Whether `at_twice` was made from this cell.
+bool IsTwinOf(const Cell& cell, const Cell& at_twice);
+
+// The median samples/s at twice the dilation, in comparison to the median of
+// `cell`: -0.03 if it is 3 % less. Disturbed runs do not count. nullopt: one of
+// the two has no run that counts.
+std::optional<double> DilationDifference(const Cell& cell,
+                                         const Cell& at_twice);
+
+// Whether a cell at twice its dilation needs one more run beside those that it
+// has: it has none, or they differ and are fewer than kDilationTries.
+bool NeedsAnotherTry(const Cell& cell, const Cell& at_twice);
+
+// Puts the difference, and the reason to grey them, into the cells of the mode
+// and hosts of `at_twice`. A cell that is grey already keeps its reason.
+void JudgeDilation(const Cell& at_twice, std::vector<Cell>* cells);
+
+}  // namespace shoal
+
+#endif  // SHOAL_BENCH_COMPARE_DILATION_CHECK_H_
