@@ -57,7 +57,11 @@ std::vector<Crossover> CrossoversOf(const std::vector<const ModeShape*>& modes,
         const double middle = std::sqrt(low * high);
         (fastest_at(middle) == fastest ? low : high) = middle;
       }
-      found.push_back({hosts, fastest, then, high});
+      cluster.bits_per_second = high;
+      found.push_back(
+          {hosts, fastest, then, high,
+           Predict(*fastest, calibration, job, cluster, hosts).extrapolated ||
+               Predict(*then, calibration, job, cluster, hosts).extrapolated});
       fastest = then;
     }
     bits = next;

@@ -23,6 +23,8 @@ struct Crossover {
   const ModeShape* from = nullptr;  // the fastest below
   const ModeShape* to = nullptr;    // the fastest above
   double bits_per_second = 0;
+  // One of the two predictions lies outside what was measured.
+  bool extrapolated = false;
 };
 
 // The mode with the most samples a second among those that fit into memory;

@@ -1,0 +1,124 @@
+#include "plan/mode_turn.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "plan/prediction.h"
+#include "tests/plan/plan_examples.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+ModeTurn TurnOf(const Calibration& calibration, const TurnQuestion& question) {
+  const auto turn = FindModeTurn(calibration, question);
+  EXPECT_TRUE(turn.ok()) << turn.status();
+  return turn.ok() ? *turn : ModeTurn();
+}
+
+// Servers that cost so much that a ring is faster where bytes are cheap.
+Calibration SlowServers() {
+  Calibration c = ExampleCalibration();
+  c.corrections = {{"async", 1.3}};
+  return c;
+}
+
+TEST(ModeTurnTest, ATurnIsWhereTheFasterModeChanges) {
+  const Calibration c = SlowServers();
+  const ModeTurn turn = TurnOf(
+      c, {.mode = "async", .other = "ring", .hosts = 4, .cores = 4});
+  // A ring is also ahead where a link is so slow that nothing else matters.
+  ASSERT_THAT(turn.crossovers, SizeIs(2));
+  const Crossover& last = turn.crossovers.back();
+  EXPECT_STREQ(last.from->name, "async");
+  EXPECT_STREQ(last.to->name, "ring");
+  EXPECT_THAT(turn.text, HasSubstr(CrossoverText(turn.crossovers.front()) +
+                                   "; ring overtakes async above "));
+  EXPECT_THAT(turn.text, HasSubstr(" at 4 hosts"));
+  const auto lead = [&c](double bits) {
+    const ClusterDescription cluster = ExampleCluster(4, bits / 1e9);
+    const PlannedJob job = MeasuredJob(c);
+    return Predict(*FindModeShape("ring"), c, job, cluster, 4)
+               .samples_per_second /
+           Predict(*FindModeShape("async"), c, job, cluster, 4)
+               .samples_per_second;
+  };
+  EXPECT_LT(lead(last.bits_per_second / 1.05), 1 + kClearLead);
+  EXPECT_GT(lead(last.bits_per_second * 1.05), 1 + kClearLead);
+}
+
+TEST(ModeTurnTest, TheOrderOfTheTwoModesDoesNotMatter) {
+  const Calibration c = SlowServers();
+  EXPECT_EQ(TurnOf(c, {.mode = "async", .other = "ring", .hosts = 4}).text,
+            TurnOf(c, {.mode = "ring", .other = "async", .hosts = 4}).text);
+}
+
+TEST(ModeTurnTest, AModeThatIsAlwaysFasterIsNamed) {
+  Calibration c = ExampleCalibration();
+  c.corrections = {{"ring", 4}};
+  for (const bool swapped : {false, true}) {
+    const ModeTurn turn = TurnOf(c, {.mode = swapped ? "ring" : "async",
+                                     .other = swapped ? "async" : "ring",
+                                     .hosts = 4});
+    EXPECT_THAT(turn.crossovers, IsEmpty());
+    EXPECT_THAT(turn.text,
+                HasSubstr("async is faster than ring at every bandwidth from "
+                          "0.1 to 400 Gbit/s at 4 hosts"));
+  }
+}
+
+TEST(ModeTurnTest, TwoModesThatAreAlikeHaveNoOrder) {
+  Calibration c = ExampleCalibration();
+  c.step_times = RelativeTimes();  // no step is slower than another
+  EXPECT_THAT(TurnOf(c, {.mode = "async", .other = "ssp", .hosts = 4}).text,
+              HasSubstr("async and ssp are within 3 % of each other"));
+}
+
+TEST(ModeTurnTest, ASmallLeadIsNotCalledALead) {
+  Calibration c = ExampleCalibration();
+  c.step_times = RelativeTimes();
+  c.corrections = {{"ssp", 1.02}};
+  EXPECT_THAT(TurnOf(c, {.mode = "async", .other = "ssp", .hosts = 4}).text,
+              HasSubstr("within 3 %"));
+}
+
+TEST(ModeTurnTest, WhatWasNotMeasuredIsMarked) {
+  Calibration c = SlowServers();
+  EXPECT_THAT(TurnOf(c, {.mode = "async", .other = "ring", .hosts = 4}).text,
+              HasSubstr("(extrapolated)"));
+  c.most_hosts = 4;
+  c.least_bits = kLeastBits;
+  c.most_bits = kMostBits;
+  const ModeTurn inside =
+      TurnOf(c, {.mode = "async", .other = "ring", .hosts = 4});
+  EXPECT_FALSE(inside.extrapolated);
+  EXPECT_THAT(inside.text, Not(HasSubstr("extrapolated")));
+}
+
+TEST(ModeTurnTest, OneHostHasNoNetwork) {
+  const ModeTurn turn =
+      TurnOf(ExampleCalibration(), {.mode = "async", .other = "ring"});
+  EXPECT_THAT(turn.crossovers, IsEmpty());
+  EXPECT_THAT(turn.text, HasSubstr("needs no network"));
+}
+
+TEST(ModeTurnTest, AQuestionThatCannotBeIsRefused) {
+  const Calibration c = ExampleCalibration();
+  const auto why = [&c](const TurnQuestion& question) {
+    return std::string(FindModeTurn(c, question).status().message());
+  };
+  EXPECT_THAT(why({.mode = "async", .other = "rung", .hosts = 4}),
+              HasSubstr("'rung'"));
+  EXPECT_THAT(why({.mode = "async", .other = "async", .hosts = 4}),
+              HasSubstr("itself"));
+  EXPECT_THAT(why({.mode = "async", .other = "ring", .hosts = 0}),
+              HasSubstr("0 hosts"));
+}
+
+}  // namespace
+}  // namespace shoal
