@@ -112,6 +112,11 @@ absl::StatusOr<ModeTurn> FindModeTurn(const Calibration& calibration,
   if (parts.empty()) {
     const Lead lead = LeadOf(*one, *other, calibration, job, cluster);
     turn.extrapolated = lead.extrapolated;
+    if (lead.most >= 1 + kClearLead) {
+      turn.ahead = one;
+    } else if (lead.least <= 1 / (1 + kClearLead)) {
+      turn.ahead = other;
+    }
     parts.push_back(
         NoTurnText(question.mode, question.other, lead, question.hosts));
   }

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "plan/calibration.h"
 #include "plan/crossover.h"
+#include "plan/mode_shape.h"
 
 namespace shoal {
 
@@ -25,6 +26,10 @@ struct TurnQuestion {
 struct ModeTurn {
   // Ascending; empty: it does not between kLeastBits and kMostBits.
   std::vector<Crossover> crossovers;
+  // Without a crossover: the mode that is faster by kClearLead at some
+  // bandwidth, while the other one is so at none. nullptr: neither is, or
+  // there are crossovers.
+  const ModeShape* ahead = nullptr;
   // True: `text` speaks of hosts, bandwidths or batches that the calibration
   // did not measure, and says so.
   bool extrapolated = false;

@@ -66,6 +66,8 @@ TEST(ModeTurnTest, AModeThatIsAlwaysFasterIsNamed) {
                                      .other = swapped ? "async" : "ring",
                                      .hosts = 4});
     EXPECT_THAT(turn.crossovers, IsEmpty());
+    ASSERT_NE(turn.ahead, nullptr);
+    EXPECT_STREQ(turn.ahead->name, "async");
     EXPECT_THAT(turn.text,
                 HasSubstr("async is faster than ring at every bandwidth from "
                           "0.1 to 400 Gbit/s at 4 hosts"));
@@ -75,8 +77,11 @@ TEST(ModeTurnTest, AModeThatIsAlwaysFasterIsNamed) {
 TEST(ModeTurnTest, TwoModesThatAreAlikeHaveNoOrder) {
   Calibration c = ExampleCalibration();
   c.step_times = RelativeTimes();  // no step is slower than another
-  EXPECT_THAT(TurnOf(c, {.mode = "async", .other = "ssp", .hosts = 4}).text,
+  const ModeTurn turn =
+      TurnOf(c, {.mode = "async", .other = "ssp", .hosts = 4});
+  EXPECT_THAT(turn.text,
               HasSubstr("async and ssp are within 3 % of each other"));
+  EXPECT_EQ(turn.ahead, nullptr);
 }
 
 TEST(ModeTurnTest, ASmallLeadIsNotCalledALead) {
