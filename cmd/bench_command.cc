@@ -23,6 +23,7 @@
 #include "bench/compare/cell_flags.h"
 #include "bench/compare/compare_flags.h"
 #include "bench/compare/comparison_run.h"
+#include "bench/compare/known_data.h"
 #include "bench/compare/lab.h"
 #include "bench/compare/report.h"
 #include "bench/compare/run_cell.h"
@@ -103,6 +104,17 @@ std::string DataText(const Asked& asked, const FileSystem& files) {
   }
   return absl::StrCat(Counted(sources->train.size(), "file"), " of ", bytes,
                       " bytes");
+}
+
+// What is known of the data before the first run.
+ComparedData DataBefore(const Asked& asked, const FileSystem& files) {
+  const auto sources = SourcesFromFlags(files, asked.job);
+  if (!asked.flags.on.empty() || !sources.ok()) return {};
+  std::vector<std::string> paths;
+  for (const LocalSource& source : sources->train) {
+    paths.push_back(source.path);
+  }
+  return KnownData(files, paths);
 }
 
 // Two runs may be put side by side if these lines are equal.
@@ -248,6 +260,7 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
   for (Cell& cell : options.comparison.cells) {
     cell.formula = runner.Formula(cell, /*mean_batch=*/0);
   }
+  options.comparison.data = DataBefore(asked, *files);
   options.out = asked.flags.out;
   options.settings = SettingsOf(asked, *files);
   options.order_seed = static_cast<uint64_t>(asked.flags.order_seed);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "bench/compare/cell_mode.h"
 #include "core/unique_ids.h"
 #include "job/options_from_flags.h"
 #include "worker/data/format_table.h"
@@ -30,15 +31,18 @@ RoleBytes FormulaOf(const Cell& cell, const ComparedModel& model, double batch,
   const auto row = static_cast<double>(model.row_bytes);
   const double reduced = 2 * (n - 1) / n * dense;
   RoleBytes step;  // of all workers, or of all servers, for a worker's step
-  if (cell.mode == "ring") {
+  const TrainingModeRow& mode = ModeRowOf(cell);
+  if (!mode.servers) {
     step.worker_sent = reduced + (n - 1) * rows * (kId + row);
     step.worker_received = step.worker_sent;
   } else {
-    const bool hybrid = cell.mode == "hybrid";
-    step.ps_received = rows * (kId + kId + row) + (hybrid ? 0 : dense);
-    step.ps_sent = rows * row + (hybrid ? 0 : dense);
-    step.worker_sent = step.ps_received + (hybrid ? reduced : 0);
-    step.worker_received = step.ps_sent + (hybrid ? reduced : 0);
+    // Workers with copies of the dense variables sum them in a ring.
+    const double served = mode.copies ? 0 : dense;
+    const double summed = mode.copies ? reduced : 0;
+    step.ps_received = rows * (kId + kId + row) + served;
+    step.ps_sent = rows * row + served;
+    step.worker_sent = step.ps_received + summed;
+    step.worker_received = step.ps_sent + summed;
   }
   for (double* bytes : {&step.worker_sent, &step.worker_received,
                         &step.ps_sent, &step.ps_received}) {

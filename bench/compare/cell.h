@@ -106,6 +106,10 @@ struct Straggler {
   double share = 1;  // of the speed of the others, above 0 and at most 1
 };
 
+// The values of Cell::compute.
+inline constexpr char kComputed[] = "computed";
+inline constexpr char kReplayed[] = "replayed";
+
 // A job that is measured: mode × hosts × batch × network × model.
 struct Cell {
   std::string name;  // "A_async_h2_b1024_1gbit"
@@ -120,7 +124,7 @@ struct Cell {
   double cores_per_host = 1;  // 0: not known, as outside of a lab
   // "computed": it trained. "replayed": the computation was played by recorded
   // times, so there is no loss, AUC nor processor time.
-  std::string compute = "computed";
+  std::string compute = kComputed;
   int backup_workers = 0;
   int ssp_bound = 0;
   std::optional<Straggler> straggler;
@@ -133,7 +137,7 @@ struct Cell {
   std::optional<RoleBytes> formula;  // of bytes a sample
   std::vector<CellRun> runs;         // by repeat
 
-  bool replayed() const { return compute == "replayed"; }
+  bool replayed() const { return compute == kReplayed; }
 };
 
 struct ComparedModel {

@@ -126,7 +126,7 @@ std::optional<double> Efficiency(const Comparison& comparison,
     if (other.hosts != 1 || other.straggler.has_value() ||
         other.model != cell.model || other.mode != cell.mode ||
         other.compute != cell.compute || !SameBatch(comparison, cell, other) ||
-        !SamplesPerSecond(other)) {
+        !WhyOut(other).empty() || !SamplesPerSecond(other)) {
       continue;
     }
     const int like = (SameJob(comparison, cell, other) ? 2 : 0) +
@@ -151,25 +151,6 @@ const Cell* WithoutStraggler(const Comparison& comparison, const Cell& cell) {
     }
   }
   return nullptr;
-}
-
-std::string ModeName(const Cell& cell) {
-  if (cell.mode == "ssp")
-    return absl::StrCat("ssp (bound ", cell.ssp_bound, ")");
-  if (cell.backup_workers > 0) {
-    return absl::StrCat(cell.mode, "+", cell.backup_workers);
-  }
-  return cell.mode;
-}
-
-int ModeStyle(const Cell& cell) {
-  if (cell.backup_workers > 0) return 5;
-  int style = 0;
-  for (const char* mode : {"async", "ssp", "sync", "ring", "hybrid"}) {
-    if (cell.mode == mode) return style;
-    ++style;
-  }
-  return 7;
 }
 
 std::string WhyOut(const Cell& cell) {

@@ -11,15 +11,19 @@
 
 namespace shoal {
 
-// The figures of a cell as the report shows them: the median of the runs that
-// ended well, with the least and the largest. A run that did not end well
-// counts in none.
+// The figures of a cell as verdicts and the report have them: the median of the
+// runs that ended well, with the least and the largest. A run that did not end
+// well counts in none.
 
 struct FigureSpread {
   double median = 0;  // the mean of the two in the middle of an even number
   double least = 0;
   double most = 0;
   int count = 0;  // of runs that have the figure; at least 1
+
+  bool Overlaps(const FigureSpread& other) const {
+    return least <= other.most && other.least <= most;
+  }
 };
 
 // nullopt if there is no value.
@@ -54,18 +58,13 @@ double SumOf(const RoleBytes& bytes);
 // the same cell on one host, on any network, or of its mode without backup
 // workers. Both are computed, or both replayed: a replayed worker computes as
 // if it had a core of its own. nullopt if there is no such cell in the
-// comparison, or one of the two was not measured.
+// comparison, one of the two was not measured, or the cell of one host is out
+// of verdicts.
 std::optional<double> Efficiency(const Comparison& comparison,
                                  const Cell& cell);
 
 // The cell that is like `cell` but has no straggler; nullptr: there is none.
 const Cell* WithoutStraggler(const Comparison& comparison, const Cell& cell);
-
-// The mode with what makes it another cell: "ssp (bound 2)", and "sync+1"
-// with a backup worker.
-std::string ModeName(const Cell& cell);
-// The style of charts for it, the same in all pictures.
-int ModeStyle(const Cell& cell);
 
 // Why the cell is out of verdicts, or has no figures; empty: neither.
 std::string WhyOut(const Cell& cell);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "bench/compare/cell_mode.h"
 #include "core/training_mode.h"
 
 namespace shoal {
@@ -41,11 +42,6 @@ constexpr Owned kOwned[] = {
     {"write_config", "each job has other flags"},
 };
 
-const TrainingModeRow& RowOf(const std::string& mode) {
-  return *std::find_if(std::begin(kTrainingModes), std::end(kTrainingModes),
-                       [&](const auto& row) { return mode == row.word; });
-}
-
 // A deadline of the played cluster, on the clock of this machine.
 std::string Stretched(absl::Duration deadline, double dilation) {
   const absl::Duration most = absl::Hours(24);
@@ -71,7 +67,7 @@ void Set(FlagMap* flags, const char* name, std::string value) {
 FlagMap Common(const Cell& cell, const FlagMap& job) {
   FlagMap flags = job;
   flags.erase("config");  // its flags are in `job`
-  LeaveOutOtherModes(RowOf(cell.mode), &flags);
+  LeaveOutOtherModes(ModeRowOf(cell), &flags);
   Set(&flags, "mode", cell.mode);
   Set(&flags, "batch_size", absl::StrCat(cell.batch_size));
   Set(&flags, "max_restarts", "0");
@@ -106,7 +102,7 @@ absl::Status CheckJobFlags(const FlagMap& job) {
 FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
                     const DeadlineFlags& deadlines, const CellPlace& place) {
   FlagMap flags = Common(cell, job);
-  const TrainingModeRow& row = RowOf(cell.mode);
+  const TrainingModeRow& row = ModeRowOf(cell);
   if (row.value == TrainingMode::kSsp) {
     Set(&flags, "ssp_bound", absl::StrCat(cell.ssp_bound));
   }
@@ -148,8 +144,12 @@ FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
 
 FlagMap FlagsOfRecord(const Cell& cell, const FlagMap& job, int epochs,
                       const std::string& record) {
+  // One process, which needs no server.
   Cell alone = cell;
-  alone.mode = "ring";
+  alone.mode = std::find_if(std::begin(kTrainingModes),
+                            std::end(kTrainingModes),
+                            [](const auto& row) { return !row.servers; })
+                   ->word;
   FlagMap flags = Common(alone, job);
   Set(&flags, "workers", "1");
   Set(&flags, "record_compute", record);

@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/status_macros.h"
+#include "bench/compare/cell_mode.h"
 #include "core/training_mode.h"
 
 namespace shoal {
@@ -30,13 +31,6 @@ std::vector<std::string> Entries(absl::string_view text) {
   return entries;
 }
 
-bool IsMode(absl::string_view word) {
-  for (const TrainingModeRow& row : kTrainingModes) {
-    if (word == row.word) return true;
-  }
-  return false;
-}
-
 std::string ModeWords() {
   std::string words;
   for (const TrainingModeRow& row : kTrainingModes) {
@@ -54,10 +48,9 @@ bool IsNameOfModel(absl::string_view name) {
 
 // "A_async_h2_b1024_1gbit"; a straggler adds "_slow1x0.5".
 std::string NameOf(const Cell& cell) {
-  std::string name = absl::StrCat(cell.model, "_", cell.mode);
-  if (cell.backup_workers > 0) absl::StrAppend(&name, "+", cell.backup_workers);
-  absl::StrAppend(&name, "_h", cell.hosts, "_b", cell.batch_size, "_",
-                  cell.network);
+  std::string name =
+      absl::StrCat(cell.model, "_", ModeWord(cell), "_h", cell.hosts, "_b",
+                   cell.batch_size, "_", cell.network);
   if (cell.straggler.has_value()) {
     absl::StrAppend(&name, "_slow", cell.straggler->host, "x",
                     cell.straggler->share);
@@ -108,7 +101,7 @@ class GridMaker {
     // One worker has none to back it up.
     if (hosts == 1 && mode.backup_workers > 0) return absl::OkStatus();
     if (mode.backup_workers >= hosts && hosts > 1) {
-      return Wrong("modes", absl::StrCat(mode.mode, "+", mode.backup_workers),
+      return Wrong("modes", ModeWord(mode.mode, mode.backup_workers),
                    absl::StrCat("needs more than ", hosts, " hosts"));
     }
     Cell cell;
@@ -124,11 +117,18 @@ class GridMaker {
     cell.network = network.name;
     cell.bits_per_second = network.bits_per_second;
     cell.cores_per_host = options_.cores_per_host;
-    cell.compute = hosts >= options_.replay_hosts ? "replayed" : "computed";
+    cell.compute = hosts >= options_.replay_hosts ? kReplayed : kComputed;
     cell.backup_workers = mode.backup_workers;
-    cell.ssp_bound = mode.mode == "ssp" ? options_.ssp_bound : 0;
+    const bool bound = ModeRowOf(cell).value == TrainingMode::kSsp;
+    cell.ssp_bound = bound ? options_.ssp_bound : 0;
     cell.name = NameOf(cell);
     cells_.push_back(cell);
+    if (NeedsTwin(cell)) {
+      Cell twin = cell;
+      twin.compute = kReplayed;
+      twin.name = absl::StrCat(NameOf(twin), "_", kReplayed);
+      cells_.push_back(std::move(twin));
+    }
     const int most =
         *std::max_element(options_.hosts.begin(), options_.hosts.end());
     if (options_.straggler.has_value() && hosts == most) {
@@ -143,6 +143,15 @@ class GridMaker {
     return absl::OkStatus();
   }
 
+  // One host that trains is no measure of replayed cells, whose workers compute
+  // as if they had a core of their own.
+  bool NeedsTwin(const Cell& cell) const {
+    return cell.hosts == 1 && !cell.replayed() &&
+           std::any_of(
+               options_.hosts.begin(), options_.hosts.end(),
+               [&](int hosts) { return hosts >= options_.replay_hosts; });
+  }
+
   const GridOptions& options_;
   std::vector<Cell> cells_;
 };
@@ -155,12 +164,13 @@ absl::StatusOr<std::vector<GridMode>> ParseModes(absl::string_view text) {
   for (const std::string& entry : Entries(text)) {
     const std::vector<std::string> parts = absl::StrSplit(entry, '+');
     GridMode mode{parts[0]};
-    if (!IsMode(mode.mode)) {
+    const TrainingModeRow* const row = FindModeRow(mode.mode);
+    if (row == nullptr) {
       return Wrong("modes", entry,
                    absl::StrCat("is none of ", ModeWords(), ", sync+1"));
     }
     if (parts.size() > 1 &&
-        (parts.size() > 2 || mode.mode != "sync" ||
+        (parts.size() > 2 || row->value != TrainingMode::kSync ||
          !absl::SimpleAtoi(parts[1], &mode.backup_workers) ||
          mode.backup_workers < 1)) {
       return Wrong("modes", entry,
@@ -209,7 +219,7 @@ absl::StatusOr<std::map<std::string, double>> ParseRates(
   for (const std::string& entry : Entries(text)) {
     const std::vector<std::string> parts = absl::StrSplit(entry, ':');
     double rate = 0;
-    if (parts.size() != 2 || !IsMode(parts[0]) ||
+    if (parts.size() != 2 || FindModeRow(parts[0]) == nullptr ||
         !absl::SimpleAtod(parts[1], &rate) || !(rate > 0) || rate > 1e6) {
       return Wrong("rates", entry,
                    "must be MODE:RATE with a rate above 0, as ring:1e-3");

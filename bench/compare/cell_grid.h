@@ -66,8 +66,10 @@ struct GridOptions {
 };
 
 // All cells, model by model. A host alone has no network, so it is there once,
-// with the network "none". With a straggler the cells with the most hosts are
-// there again, with that straggler. INVALID_ARGUMENT: a global batch that the
+// with the network "none"; and once more as a replayed cell, whose name ends in
+// "_replayed", if more hosts are replayed, so that these have an efficiency
+// too. With a straggler the cells with the most hosts are there again, with
+// that straggler. INVALID_ARGUMENT: a global batch that the
 // workers cannot share evenly, as many backup workers as hosts, or a straggler
 // that is none of the hosts.
 absl::StatusOr<std::vector<Cell>> MakeGrid(const GridOptions& options);

@@ -27,16 +27,6 @@ absl::StatusOr<Comparison> ParseComparison(absl::string_view text);
 absl::StatusOr<Comparison> ReadComparison(const FileSystem& files,
                                           const std::string& path);
 
-// One run of a cell, which a comparison leaves behind at once, so that it can
-// go on after a stop. `settings` says of which comparison the run is.
-struct RunFile {
-  std::string settings;
-  Cell cell;  // with this one run
-};
-std::string RunFileJson(const RunFile& run);
-// INVALID_ARGUMENT as ParseComparison, and if there is not exactly one run.
-absl::StatusOr<RunFile> ParseRunFile(absl::string_view text);
-
 }  // namespace shoal
 
 #endif  // SHOAL_BENCH_COMPARE_COMPARISON_JSON_H_

@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "bench/compare/comparison_json.h"
 #include "bench/compare/dilation_check.h"
+#include "bench/compare/run_file.h"
 #include "bench/compare/text_file.h"
 #include "bench/compare/verdict.h"
 
@@ -117,6 +118,7 @@ absl::Status ComparisonRun::ReadBefore(const Turn& turn, Runs* runs) {
   if (before->cell.formula.has_value()) {
     formulas_[turn.cell.name] = *before->cell.formula;
   }
+  Keep(before->data);
   CellRun run = std::move(before->cell.runs.front());
   // What failed is tried again.
   if (run.ok) {
@@ -149,7 +151,7 @@ absl::Status ComparisonRun::Run() {
   const auto before = ReadComparison(*options_.files, path);
   found->started = before.ok() && !runs_.empty() ? before->started
                                                  : IsoTime(options_.now());
-  if (before.ok() && !runs_.empty()) found->data = before->data;
+  if (before.ok() && !runs_.empty()) Keep(before->data);
   const int done = static_cast<int>(runs_.size() + dilation_runs_.size());
   if (done > 0) {
     options_.say(absl::StrCat(done, " runs are there from before"));
@@ -179,7 +181,7 @@ absl::Status ComparisonRun::Measure(const Turn& turn) {
   SummaryData data;
   SHOAL_ASSIGN_OR_RETURN(const CellRun run,
                          options_.run_cell(turn.cell, turn.repeat, &data));
-  Keep(data);
+  Keep({data.rows, data.files});
   const bool again =
       Disturbed(turn.cell, run) && turn.tries < options_.retries;
   time_left_.OnRun(options_.now() - start, again);
@@ -200,10 +202,11 @@ absl::Status ComparisonRun::Measure(const Turn& turn) {
     formulas_[turn.cell.name] = *file.cell.formula;
   }
   file.cell.runs = {run};
+  file.data = options_.comparison.data;
   return options_.files->WriteFileAtomically(PathOf(turn), RunFileJson(file));
 }
 
-void ComparisonRun::Keep(const SummaryData& data) {
+void ComparisonRun::Keep(const ComparedData& data) {
   ComparedData* const known = &options_.comparison.data;
   if (data.rows > 0) known->rows = data.rows;
   if (data.files > 0) known->files = data.files;
@@ -242,7 +245,8 @@ void ComparisonRun::Conclude(bool ended) {
     if (formula != formulas_.end()) cell.formula = formula->second;
     cell.runs = RunsOf(runs_, cell);
     for (CellRun& run : cell.runs) {
-      // A job that was stopped early does not know how many rows there are.
+      // A job that was stopped early does not know how many rows there are, but
+      // another run may, or whoever made the data.
       if (found->data.rows > 0 && run.samples_per_second.has_value()) {
         run.epoch_seconds = static_cast<double>(found->data.rows) /
                             *run.samples_per_second;

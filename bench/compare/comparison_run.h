@@ -20,7 +20,7 @@
 namespace shoal {
 
 struct ComparisonRunOptions {
-  // All but runs and verdicts.
+  // All but runs and verdicts. Its data are what is known of them before.
   Comparison comparison;
   std::string out;  // directory
   // What a run of the directory must have in common with this comparison.
@@ -75,7 +75,7 @@ class ComparisonRun {
   std::vector<Turn> Turns() const;
   absl::Status MeasureAll();
   absl::Status Measure(const Turn& turn);
-  void Keep(const SummaryData& data);
+  void Keep(const ComparedData& data);
   std::vector<CellRun> RunsOf(const Runs& runs, const Cell& cell) const;
   void TryDilation(Cell at_twice);
   void Conclude(bool ended);

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "base/output_path.h"
 #include "bench/compare/cell_figures.h"
+#include "bench/compare/cell_mode.h"
 #include "bench/compare/html_table.h"
 #include "bench/compare/report_panels.h"
 #include "bench/compare/report_sections.h"
@@ -30,12 +31,13 @@ std::string And(const std::vector<std::string>& parts) {
 
 std::string Question(const Comparison& comparison) {
   std::set<std::string> models;
-  std::set<std::pair<int, std::string>> modes;
+  std::set<std::pair<std::pair<int, int>, std::string>> modes;
   std::set<std::pair<double, std::string>> networks;
   std::set<int> hosts;
   for (const Cell& cell : comparison.cells) {
     models.insert(cell.model);
-    modes.emplace(ModeStyle(cell), ModeName(cell));
+    modes.emplace(std::pair(ModeOrder(cell), cell.backup_workers),
+                  ModeName(cell));
     if (cell.hosts > 1 && cell.bits_per_second > 0) {
       networks.emplace(cell.bits_per_second, cell.network);
     }

@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "bench/compare/cell_figures.h"
+#include "bench/compare/cell_mode.h"
 #include "bench/compare/html_table.h"
 #include "report/number_text.h"
 #include "report/svg_canvas.h"
@@ -29,9 +30,8 @@ std::string Capital(absl::string_view text) {
 }
 
 auto Order(const Cell& cell) {
-  return std::tuple(cell.hosts, ModeStyle(cell) == 5 ? 2.5 : ModeStyle(cell),
-                    cell.ssp_bound, cell.backup_workers, cell.replayed(),
-                    cell.name);
+  return std::tuple(cell.hosts, ModeOrder(cell), cell.ssp_bound,
+                    cell.backup_workers, cell.replayed(), cell.name);
 }
 
 std::string Title(const Comparison& comparison, const std::string& model,
@@ -83,7 +83,8 @@ std::vector<ReportPanel> PanelsOf(const Comparison& comparison) {
           comparison.cells.begin(), comparison.cells.end(),
           [&, &panel_key = k](const Cell& other) {
             return other.hosts == 1 && !other.straggler.has_value() &&
-                   key(other) == panel_key && ModeName(other) == ModeName(cell);
+                   other.compute == cell.compute && key(other) == panel_key &&
+                   ModeName(other) == ModeName(cell);
           });
       placed = true;
       if (!has_own) panel.cells.push_back(&cell);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "bench/compare/cell_figures.h"
+#include "bench/compare/cell_mode.h"
 #include "bench/compare/html_table.h"
 #include "bench/compare/report_panels.h"
 #include "bench/compare/report_sections.h"
@@ -85,7 +86,8 @@ std::string SpeedSection(const Comparison& comparison) {
       "samples/s on n hosts. 1.00 means that n hosts are n times as "
       "fast as one. Both are computed cells, or both replayed ones: a replayed "
       "worker computes as if it had a core of its own, so that a replayed "
-      "cell is not on the line of the computed ones.");
+      "cell is not on the line of the computed ones. There is no efficiency "
+      "where the cell of one host was not measured or is out of verdicts.");
   int number = 0;
   for (const ReportPanel& panel : PanelsOf(comparison)) {
     LineChart chart = SpeedChart(comparison, panel);

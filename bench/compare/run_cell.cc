@@ -126,7 +126,7 @@ absl::Status CellRunner::Check(const Cell& cell) const {
   place.hosts = HostsOf(cell);
   place.epochs = timed() ? options_.many_epochs : 0;
   Cell real = cell;  // there is no profile yet
-  real.compute = "computed";
+  real.compute = kComputed;
   return Annotate(Plan(FlagsOfCell(real, options_.job.at(cell.model),
                                    options_.deadlines, place))
                       .status(),

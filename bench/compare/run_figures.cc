@@ -8,14 +8,14 @@
 
 #include "base/json_reader.h"
 #include "base/status_macros.h"
+#include "bench/compare/cell_mode.h"
+#include "bench/compare/figure_json.h"
 
 namespace shoal {
 namespace {
 
 constexpr size_t kListMax = 1 << 16;
 constexpr size_t kStatesMax = 64;
-
-bool IsNull(const JsonNode& node) { return node.kind() == JsonKind::kNull; }
 
 // True if the object has the field, and it is not null.
 bool Has(const JsonNode& node, const char* field) {
@@ -75,26 +75,13 @@ void ReadStates(const JsonNode& steady, CellRun* run) {
 
 std::optional<RunSteps> Steps(const JsonNode& root, double dilation) {
   if (!Has(root, "step_seconds")) return std::nullopt;
-  const JsonNode node = root.Field("step_seconds");
-  const auto seconds = [&](const char* field) {
-    return node.Field(field).Double() / dilation;
-  };
-  RunSteps steps;
-  steps.count = node.Field("count").U64();
-  steps.mean = seconds("mean");
-  steps.deviation = seconds("deviation");
-  steps.p10 = seconds("p10");
-  steps.p50 = seconds("p50");
-  steps.p90 = seconds("p90");
-  steps.p99 = seconds("p99");
-  steps.max = seconds("max");
+  RunSteps steps = ReadRunSteps(root.Field("step_seconds"));
+  for (double* seconds :
+       {&steps.mean, &steps.deviation, &steps.p10, &steps.p50, &steps.p90,
+        &steps.p99, &steps.max}) {
+    *seconds /= dilation;
+  }
   return steps;
-}
-
-RunStaleness Staleness(const JsonNode& root) {
-  const JsonNode node = root.Field("staleness");
-  return {node.Field("mean").Double(), node.Field("p50").Double(),
-          node.Field("p99").Double(), node.Field("max").Double()};
 }
 
 double MaxRss(const JsonNode& processes) {
@@ -178,9 +165,9 @@ absl::Status ReadSummary(absl::string_view text, const Cell& cell,
   run->bytes_per_sample = Bytes(steady, samples);
   ReadStates(steady, run);
   run->step_seconds = Steps(root, dilation);
-  run->staleness = Staleness(root);
-  // A ring has no servers, and says nothing about them.
-  const bool servers = cell.mode != "ring";
+  run->staleness = ReadRunStaleness(root.Field("staleness"));
+  // The summary of a mode without servers says nothing about them.
+  const bool servers = ModeRowOf(cell).servers;
   run->peak_rss_bytes =
       RoleFigures{MaxRss(root.Field("processes")),
                   servers ? MaxRss(root.Field("balance")) : 0};

@@ -51,6 +51,15 @@ TEST(CellFiguresTest, ASpreadIsTheMedianOfTheGoodRuns) {
   EXPECT_EQ(SpreadText(SpreadOfValues({2.5, 2.5})), "2.500");
 }
 
+TEST(CellFiguresTest, SpreadsOverlapIfTheyShareAValue) {
+  const FigureSpread low{2, 1, 3, 3}, high{4, 3, 5, 3}, far{6, 5.5, 7, 3};
+  EXPECT_TRUE(low.Overlaps(high));
+  EXPECT_TRUE(high.Overlaps(low));
+  EXPECT_TRUE(low.Overlaps(low));
+  EXPECT_FALSE(high.Overlaps(far));
+  EXPECT_FALSE(far.Overlaps(high));
+}
+
 TEST(CellFiguresTest, NumbersHaveFourDigitsThatCount) {
   EXPECT_EQ(FigureText(12345.6), "12,346");
   EXPECT_EQ(FigureText(1234567.5), "1,234,568");
@@ -84,6 +93,18 @@ TEST(CellFiguresTest, EfficiencyIsBesideTheSameJobOnOneHost) {
   all.cells[1].compute = "computed";
   all.cells[1].batch_size = 512;
   EXPECT_FALSE(Efficiency(all, all.cells[0]).has_value());
+}
+
+TEST(CellFiguresTest, AGreyCellOfOneHostIsNoMeasureOfEfficiency) {
+  Comparison all;
+  all.cells = {OneCell("async", 4, "1gbit", 1e9, {3000}),
+               OneCell("async", 1, "none", 0, {1000})};
+  EXPECT_DOUBLE_EQ(*Efficiency(all, all.cells[0]), .75);
+  all.cells[1].grey = "other programs used 0.4 of a core";
+  EXPECT_FALSE(Efficiency(all, all.cells[0]).has_value());
+  // Another one that is not grey serves.
+  all.cells.push_back(OneCell("async", 1, "1gbit", 1e9, {1500}));
+  EXPECT_DOUBLE_EQ(*Efficiency(all, all.cells[0]), .5);
 }
 
 TEST(CellFiguresTest, OneHostStandsInThePanelsOfAllNetworks) {

@@ -67,7 +67,7 @@ TEST(MakeGridTest, TheBatchOfAWorkerOrOfAllIsEqual) {
 TEST(MakeGridTest, AModeHasItsRateAndManyHostsAreReplayed) {
   GridOptions options = Options();
   options.rates = {{"ring", 1e-3}};
-  options.hosts = {2, 16};
+  options.hosts = {2, 16};  // without a host alone
   options.networks = {{"1gbit", 1e9}};
   options.ssp_bound = 2;
   options.modes = {{"ssp"}, {"ring"}};
@@ -80,6 +80,34 @@ TEST(MakeGridTest, AModeHasItsRateAndManyHostsAreReplayed) {
   EXPECT_EQ((*cells)[1].ssp_bound, 0);
   EXPECT_FALSE((*cells)[1].replayed());
   EXPECT_TRUE((*cells)[3].replayed());
+}
+
+TEST(MakeGridTest, AHostAloneIsReplayedTooIfMoreHostsAre) {
+  GridOptions options = Options();
+  options.hosts = {1, 2, 16};
+  options.modes = {{"sync"}, {"sync", 1}};
+  options.networks = {{"1gbit", 1e9}};
+  const auto cells = MakeGrid(options);
+  ASSERT_TRUE(cells.ok()) << cells.status();
+  std::vector<std::string> names, replayed;
+  for (const Cell& cell : *cells) {
+    names.push_back(cell.name);
+    if (cell.replayed()) replayed.push_back(cell.name);
+  }
+  EXPECT_THAT(
+      names,
+      ElementsAre("A_sync_h1_b1024_none", "A_sync_h1_b1024_none_replayed",
+                  "A_sync_h2_b1024_1gbit", "A_sync+1_h2_b1024_1gbit",
+                  "A_sync_h16_b1024_1gbit", "A_sync+1_h16_b1024_1gbit"));
+  EXPECT_THAT(replayed,
+              ElementsAre("A_sync_h1_b1024_none_replayed",
+                          "A_sync_h16_b1024_1gbit",
+                          "A_sync+1_h16_b1024_1gbit"));
+  // All are replayed: the host alone is there once.
+  options.replay_hosts = 1;
+  options.hosts = {1};
+  EXPECT_THAT(Names(options), ElementsAre("A_sync_h1_b1024_none"));
+  EXPECT_TRUE(MakeGrid(options)->at(0).replayed());
 }
 
 TEST(MakeGridTest, TheMostHostsAreMeasuredWithTheStragglerToo) {

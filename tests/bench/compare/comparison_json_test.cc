@@ -232,20 +232,5 @@ TEST(ComparisonJsonTest, NamesTheFileWithTheError) {
   EXPECT_TRUE(ReadComparison(*files, path).ok());
 }
 
-TEST(RunFileTest, GivesBackTheRunOfACell) {
-  const RunFile run = {"seed=1", Whole().cells[0]};
-  const auto parsed = ParseRunFile(RunFileJson(run));
-  ASSERT_TRUE(parsed.ok()) << parsed.status();
-  EXPECT_EQ(parsed->settings, "seed=1");
-  EXPECT_EQ(RunFileJson(*parsed), RunFileJson(run));
-}
-
-TEST(RunFileTest, NeedsExactlyOneRun) {
-  RunFile none = {"", Whole().cells[0]};
-  none.cell.runs.clear();
-  EXPECT_THAT(ParseRunFile(RunFileJson(none)).status().message(),
-              HasSubstr("cell.runs: does not have exactly one entry"));
-}
-
 }  // namespace
 }  // namespace shoal

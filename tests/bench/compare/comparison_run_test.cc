@@ -144,6 +144,41 @@ TEST_F(ComparisonRunTest, GoesOnAfterAStop) {
   }
 }
 
+TEST_F(ComparisonRunTest, RowsThatARunFoundOutAreKnownAfterItWasKilled) {
+  const auto run_cell = options_.run_cell;
+  int runs = 0;
+  options_.run_cell = [&](const Cell& cell, int repeat, SummaryData* data) {
+    auto run = run_cell(cell, repeat, data);
+    if (++runs > 1) *data = SummaryData{};  // a job that was stopped early
+    return run;
+  };
+  stop_after_ = 2;
+  EXPECT_TRUE(absl::IsCancelled(Run()));
+  ASSERT_TRUE(files_->Remove(absl::StrCat(out_, "/compare.json")).ok());
+  stop_after_ = 1000;
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(found_.data.rows, 5000u);
+  for (const Cell& cell : found_.cells) {
+    for (const CellRun& run : cell.runs) {
+      EXPECT_EQ(run.epoch_seconds, 5000 / *run.samples_per_second);
+    }
+  }
+}
+
+TEST_F(ComparisonRunTest, RowsMayBeKnownBeforeTheFirstRun) {
+  options_.comparison.data = {4000, 2};
+  const auto run_cell = options_.run_cell;
+  options_.run_cell = [&](const Cell& cell, int repeat, SummaryData* data) {
+    auto run = run_cell(cell, repeat, data);
+    *data = SummaryData{};
+    return run;
+  };
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(found_.data.rows, 4000u);
+  EXPECT_EQ(found_.data.files, 2u);
+  EXPECT_EQ(found_.cells[1].runs[0].epoch_seconds, 4);
+}
+
 TEST_F(ComparisonRunTest, RunsOfAnotherComparisonAreNotMixedIn) {
   stop_after_ = 1;
   EXPECT_TRUE(absl::IsCancelled(Run()));

@@ -1,0 +1,72 @@
+#include "bench/compare/comparison_json.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "bench/compare/cell_json.h"
+#include "bench/compare/figure_json.h"
+
+namespace shoal {
+namespace {
+
+void WriteModels(const std::map<std::string, ComparedModel>& models,
+                 JsonWriter* w) {
+  w->Key("models").BeginObject();
+  for (const auto& [name, model] : models) {
+    w->Key(name).BeginObject().Key("flags").BeginObject();
+    for (const auto& [flag, value] : model.flags) w->Field(flag, value);
+    w->EndObject().Field("dense_bytes", model.dense_bytes);
+    w->Field("row_bytes", model.row_bytes);
+    w->Field("flop_per_sample", model.flop_per_sample).EndObject();
+  }
+  w->EndObject();
+}
+
+void WriteVerdicts(const std::vector<ModeVerdict>& verdicts, JsonWriter* w) {
+  w->Key("verdicts").BeginArray();
+  for (const ModeVerdict& verdict : verdicts) {
+    w->BeginObject().Field("network", verdict.network);
+    w->Field("hosts", verdict.hosts).Field("model", verdict.model);
+    w->Field("best", verdict.best).Field("text", verdict.text);
+    w->Field("rule", verdict.rule).EndObject();
+  }
+  w->EndArray();
+}
+
+}  // namespace
+
+std::string ComparisonJson(const Comparison& comparison) {
+  std::string text;
+  JsonWriter w(&text, JsonLayout::kIndented);
+  w.BeginObject().Field("format", kComparisonFormat);
+  w.Field("command", comparison.command).Field("cpu", comparison.cpu);
+  w.Field("cores", comparison.cores);
+  w.Field("memory_bytes", comparison.memory_bytes);
+  w.Field("version", comparison.version);
+  w.Field("started", comparison.started).Key("ended");
+  comparison.ended.empty() ? w.Null() : w.Text(comparison.ended);
+  w.Field("where", comparison.where).Field("dilation", comparison.dilation);
+  w.Field("equal_batch", comparison.equal_batch);
+  WriteFigure("target_auc", comparison.target_auc, &w);
+  WriteFigure("price_per_host_hour", comparison.price_per_host_hour, &w);
+  w.Field("repeats", comparison.repeats);
+  WriteModels(comparison.models, &w);
+  w.Key("data").BeginObject().Field("rows", comparison.data.rows);
+  w.Field("files", comparison.data.files).EndObject();
+  w.Key("not_played").Values(comparison.not_played);
+  w.Key("cells").BeginArray();
+  for (const Cell& cell : comparison.cells) WriteCell(cell, &w);
+  w.EndArray().Key("collective").BeginArray();
+  for (const CollectivePoint& point : comparison.collective) {
+    w.BeginObject().Field("ranks", point.ranks).Field("bytes", point.bytes);
+    w.Field("seconds", point.seconds).EndObject();
+  }
+  w.EndArray();
+  WriteVerdicts(comparison.verdicts, &w);
+  w.EndObject();
+  return text + "\n";
+}
+
+}  // namespace shoal
