@@ -27,6 +27,7 @@
 #include "bench/compare/lab.h"
 #include "bench/compare/report.h"
 #include "bench/compare/run_cell.h"
+#include "bench/compare/verdict_turn.h"
 #include "cmd/own_terminal.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
@@ -224,6 +225,10 @@ std::string VerdictText(const Comparison& found, const std::string& report,
       rules.push_back(verdict.rule);
     }
   }
+  const bool predicted = std::any_of(
+      found.verdicts.begin(), found.verdicts.end(),
+      [](const ModeVerdict& verdict) { return !verdict.turn.empty(); });
+  if (predicted) rules.push_back(kTurnRule);
   for (const std::string& rule : rules) {
     absl::StrAppend(&text, "Rule: ", rule, "\n");
   }
@@ -275,6 +280,10 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
   };
   options.formula = [&](const Cell& cell, double mean_batch) {
     return runner.Formula(cell, mean_batch);
+  };
+  options.calibrate = [](const Comparison&, const std::string&) {
+    return absl::UnimplementedError(
+        "this version makes no calibration of a comparison by itself");
   };
   options.stopped = [&] {
     const MainWait::Event event = wait->Wait(absl::ZeroDuration());

@@ -159,16 +159,25 @@ struct CollectivePoint {
   double seconds = 0;
 };
 
-// What a comparison says about one network and number of hosts.
+// What a comparison says about the cells that are alike but for the mode: one
+// model, network, number of hosts and batch, all computed or all replayed, and
+// all with the same straggler or none.
 struct ModeVerdict {
   std::string network;
   int hosts = 0;
   std::string model;
+  int batch_size = 0;  // of one worker; 0: not known
+  std::string compute = kComputed;  // or kReplayed
+  std::optional<Straggler> straggler;
   // A mode, "sync+1" with a backup worker; "": there is no difference, or no
   // measurement.
   std::string best;
   std::string text;
-  std::string rule;  // how it was decided
+  // Predicted, not measured: from which bandwidth on another mode would be
+  // faster than the best one. "": nothing is predicted.
+  std::string turn;
+  std::string no_turn;  // why of some modes or of all nothing is predicted
+  std::string rule;     // how `best` was decided
 };
 
 struct Comparison {

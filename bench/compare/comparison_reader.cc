@@ -82,6 +82,27 @@ std::vector<CollectivePoint> ReadCollective(const JsonNode& node) {
   return points;
 }
 
+// Files of earlier versions lack these keys.
+void ReadLaterKeys(const JsonNode& node, ModeVerdict* verdict) {
+  if (node.Has("batch_size")) {
+    verdict->batch_size = node.Field("batch_size").Int(kJsonBatchMax);
+  }
+  if (node.Has("compute")) {
+    verdict->compute =
+        ReadWord({kComputed, kReplayed}, node.Field("compute"));
+  }
+  if (node.Has("straggler")) {
+    verdict->straggler =
+        ReadStragglerOrNull(verdict->hosts, node.Field("straggler"));
+  }
+  if (node.Has("turn")) {
+    verdict->turn = node.Field("turn").String(kJsonTextMax);
+  }
+  if (node.Has("no_turn")) {
+    verdict->no_turn = node.Field("no_turn").String(kJsonTextMax);
+  }
+}
+
 std::vector<ModeVerdict> ReadVerdicts(const JsonNode& node) {
   std::vector<ModeVerdict> verdicts;
   const size_t size = node.Size(kJsonListMax);
@@ -91,6 +112,7 @@ std::vector<ModeVerdict> ReadVerdicts(const JsonNode& node) {
     verdict.network = ReadName(entry.Field("network"));
     verdict.hosts = ReadIntFrom(1, kJsonHostsMax, entry.Field("hosts"));
     verdict.model = ReadName(entry.Field("model"));
+    ReadLaterKeys(entry, &verdict);
     verdict.best = BestMode(entry.Field("best"));
     verdict.text = entry.Field("text").String(kJsonTextMax);
     verdict.rule = entry.Field("rule").String(kJsonTextMax);

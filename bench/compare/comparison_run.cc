@@ -258,7 +258,7 @@ void ComparisonRun::Conclude(bool ended) {
     at_twice.runs = RunsOf(dilation_runs_, at_twice);
     JudgeDilation(at_twice, &found->cells);
   }
-  found->verdicts = VerdictsOf(*found);
+  found->verdicts = VerdictsOf(*found, options_.calibrate);
   found->ended = ended ? IsoTime(options_.now()) : "";
 }
 

@@ -16,6 +16,7 @@
 #include "bench/compare/cell.h"
 #include "bench/compare/run_figures.h"
 #include "bench/compare/time_left.h"
+#include "bench/compare/verdict.h"
 
 namespace shoal {
 
@@ -36,6 +37,8 @@ struct ComparisonRunOptions {
   // The formula of a cell's bytes (CellRunner::Formula).
   std::function<std::optional<RoleBytes>(const Cell&, double mean_batch)>
       formula;
+  // The calibration of the planner for verdicts.
+  Calibrate calibrate;
   // CANCELLED once a signal has asked for the end.
   std::function<absl::Status()> stopped;
   // Shows a line, and what is left.

@@ -29,7 +29,11 @@ void WriteVerdicts(const std::vector<ModeVerdict>& verdicts, JsonWriter* w) {
   for (const ModeVerdict& verdict : verdicts) {
     w->BeginObject().Field("network", verdict.network);
     w->Field("hosts", verdict.hosts).Field("model", verdict.model);
+    w->Field("batch_size", verdict.batch_size);
+    w->Field("compute", verdict.compute);
+    WriteStraggler(verdict.straggler, w);
     w->Field("best", verdict.best).Field("text", verdict.text);
+    w->Field("turn", verdict.turn).Field("no_turn", verdict.no_turn);
     w->Field("rule", verdict.rule).EndObject();
   }
   w->EndArray();

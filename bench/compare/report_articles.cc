@@ -12,6 +12,7 @@
 #include "bench/compare/html_table.h"
 #include "bench/compare/report_panels.h"
 #include "bench/compare/report_sections.h"
+#include "report/number_text.h"
 #include "report/svg_canvas.h"
 
 namespace shoal {
@@ -66,11 +67,19 @@ std::optional<ShareTime> TimeToShare(const std::vector<const Cell*>& cells,
   return least;
 }
 
+// The verdict on the cells of a panel with so many hosts and no slow one;
+// nullptr: there is none.
 const ModeVerdict* VerdictOf(const Comparison& comparison,
                              const ReportPanel& panel, int hosts) {
+  const auto any =
+      std::find_if(panel.cells.begin(), panel.cells.end(),
+                   [&](const Cell* cell) { return cell->hosts == hosts; });
+  if (any == panel.cells.end()) return nullptr;
   for (const ModeVerdict& verdict : comparison.verdicts) {
     if (verdict.model == panel.model && verdict.network == panel.network &&
-        verdict.hosts == hosts) {
+        verdict.hosts == hosts && !verdict.straggler.has_value() &&
+        verdict.batch_size == (*any)->batch_size &&
+        verdict.compute == (*any)->compute) {
       return &verdict;
     }
   }
@@ -98,6 +107,7 @@ std::string ArticleCell(absl::string_view said, absl::string_view here) {
 std::string ArticlesSection(const Comparison& comparison) {
   HtmlTable table("articles", "What is a long time here",
                   {{"model", "model", false},
+                   {"batch", "equal batch"},
                    {"network", "network", false},
                    {"hosts", "hosts"},
                    {"link", "link, µs a sample"},
@@ -105,26 +115,26 @@ std::string ArticlesSection(const Comparison& comparison) {
                    {"time", "time to share", false},
                    {"won", "won here", false}});
   std::map<std::string, std::vector<std::string>> won[2];  // short, long
-  // The first verdict of a model, a network and hosts is that of the smallest
-  // batch, and so is the first panel.
-  std::set<const ModeVerdict*> used;
+  std::set<int> batches;
+  for (const ReportPanel& panel : PanelsOf(comparison)) {
+    batches.insert(panel.batch);
+  }
   for (const ReportPanel& panel : PanelsOf(comparison)) {
     for (const int hosts : HostsOf(panel.cells)) {
       const ModeVerdict* verdict = VerdictOf(comparison, panel, hosts);
       const std::optional<ShareTime> time = TimeToShare(panel.cells, hosts);
-      if (hosts == 1 || verdict == nullptr || !time.has_value() ||
-          !used.insert(verdict).second) {
-        continue;
-      }
+      if (hosts == 1 || verdict == nullptr || !time.has_value()) continue;
       const std::string best =
           verdict->best.empty() ? "no best mode" : verdict->best;
+      const std::string batch = WithCommas(static_cast<uint64_t>(panel.batch));
       won[time->is_long()][best].push_back(absl::StrCat(
-          panel.model, ", ", HostsText(hosts), ", ", panel.network));
+          panel.model, ", ", HostsText(hosts), ", ", panel.network,
+          batches.size() > 1 ? absl::StrCat(", batch ", batch) : ""));
       table.AddRow(
           absl::StrCat(panel.model, "_", panel.batch, "_", panel.network, "_",
                        hosts),
           false,
-          {panel.model, panel.network, absl::StrCat(hosts),
+          {panel.model, batch, panel.network, absl::StrCat(hosts),
            FigureText(time->link * 1e6), FigureText(time->compute * 1e6),
            time->is_long() ? "long" : "short", best});
     }

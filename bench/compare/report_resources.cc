@@ -12,6 +12,7 @@
 #include "bench/compare/html_table.h"
 #include "bench/compare/report_panels.h"
 #include "bench/compare/report_sections.h"
+#include "bench/compare/state_words.h"
 #include "report/svg_chart.h"
 
 namespace shoal {
@@ -83,24 +84,24 @@ constexpr BytesOfRole kRoles[] = {
     {"ps_sent", "servers send", &RoleBytes::ps_sent},
     {"ps_received", "servers receive", &RoleBytes::ps_received}};
 
+// How a state is drawn. Its words are those of the verdicts.
 struct StateOfStep {
   const char* key;
-  const char* name;
   int style;
   ChartHatch hatch;
 };
 // Work is plain, waiting is hatched.
 constexpr StateOfStep kStates[] = {
-    {"compute", "compute", 0, ChartHatch::kNone},
-    {"prepare", "prepare", 5, ChartHatch::kNone},
-    {"send", "send", 2, ChartHatch::kNone},
-    {"wait_data", "wait for data", 4, ChartHatch::kDots},
-    {"wait_lease", "wait for a lease", 7, ChartHatch::kUpright},
-    {"wait_pull", "wait for a pull", 1, ChartHatch::kRising},
-    {"wait_push", "wait for a push", 4, ChartHatch::kFalling},
-    {"wait_pace", "wait for the pace (ssp)", 5, ChartHatch::kCrossed},
-    {"wait_step", "wait for the step (sync)", 3, ChartHatch::kFlat},
-    {"wait_ring", "wait for the ring", 6, ChartHatch::kRising}};
+    {"compute", 0, ChartHatch::kNone},
+    {"prepare", 5, ChartHatch::kNone},
+    {"send", 2, ChartHatch::kNone},
+    {"wait_data", 4, ChartHatch::kDots},
+    {"wait_lease", 7, ChartHatch::kUpright},
+    {"wait_pull", 1, ChartHatch::kRising},
+    {"wait_push", 4, ChartHatch::kFalling},
+    {"wait_pace", 5, ChartHatch::kCrossed},
+    {"wait_step", 3, ChartHatch::kFlat},
+    {"wait_ring", 6, ChartHatch::kRising}};
 
 // The states that some run has, in the order above; others after these.
 std::vector<StateOfStep> StatesOf(const Comparison& comparison,
@@ -130,7 +131,7 @@ std::vector<StateOfStep> StatesOf(const Comparison& comparison,
   }
   std::sort(others->begin(), others->end());
   for (const std::string& key : *others) {
-    states.push_back({key.c_str(), key.c_str(), 7, ChartHatch::kDots});
+    states.push_back({key.c_str(), 7, ChartHatch::kDots});
   }
   return states;
 }
@@ -218,9 +219,10 @@ std::string StatesSection(const Comparison& comparison) {
   picture.chart.axis = {"share of the workers' time, %"};
   picture.chart.axis.most = 100;
   for (const StateOfStep& state : states) {
-    picture.chart.keys.push_back({state.name, state.style, state.hatch});
+    const std::string words = StateWords(state.key);
+    picture.chart.keys.push_back({words, state.style, state.hatch});
     picture.columns.push_back(
-        {absl::StrCat("state_", state.key), absl::StrCat(state.name, ", %"),
+        {absl::StrCat("state_", state.key), absl::StrCat(words, ", %"),
          [key = std::string(state.key)](const Cell& cell) -> std::string {
            const std::optional<double> share = StateShare(cell, key);
            return share ? absl::StrFormat("%.1f", *share * 100) : "–";

@@ -1,14 +1,20 @@
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/counted.h"
 #include "bench/compare/cell_figures.h"
+#include "bench/compare/cell_mode.h"
 #include "bench/compare/html_table.h"
 #include "bench/compare/report_panels.h"
 #include "bench/compare/report_sections.h"
+#include "bench/compare/verdict_turn.h"
 #include "report/number_text.h"
 #include "report/svg_canvas.h"
 
@@ -23,6 +29,76 @@ std::string StragglerText(const Cell& cell) {
   if (!cell.straggler.has_value()) return "";
   return absl::StrCat("host ", cell.straggler->host, " at ",
                       SettingText(cell.straggler->share));
+}
+
+// Why of some verdicts it is not said where they would turn, each reason once.
+std::string NoTurnText(const Comparison& comparison) {
+  std::vector<std::string> reasons;  // in the order of the verdicts
+  std::map<std::string, int> verdicts;
+  for (const ModeVerdict& verdict : comparison.verdicts) {
+    if (verdict.no_turn.empty()) continue;
+    if (++verdicts[verdict.no_turn] == 1) reasons.push_back(verdict.no_turn);
+  }
+  std::string html;
+  for (const std::string& reason : reasons) {
+    const uint64_t count = static_cast<uint64_t>(verdicts[reason]);
+    absl::StrAppend(&html, "<li>", EscapeMarkup(reason), " (",
+                    Counted(count, "verdict"), ")</li>\n");
+  }
+  return html.empty() ? ""
+                      : absl::StrCat("<h3>What is not predicted, and why</h3>"
+                                     "\n<ul>\n",
+                                     html, "</ul>\n");
+}
+
+// "async on 2 hosts".
+std::string ModeOnHosts(const Cell& cell) {
+  return absl::StrCat(ModeName(cell), " on ", HostsText(cell.hosts));
+}
+
+// Of which modes and hosts it was tried whether the dilation changes figures.
+std::string DilationCheckText(const Comparison& comparison) {
+  if (comparison.where != "lab") return "";  // nothing is dilated
+  std::vector<const Cell*> cells;
+  for (const Cell& cell : comparison.cells) cells.push_back(&cell);
+  std::stable_sort(cells.begin(), cells.end(), CellBefore);
+  HtmlTable table("dilation",
+                  "Samples/s at twice the dilation, beside those at the "
+                  "dilation itself: one run of each",
+                  {{"mode", "mode", false},
+                   {"hosts", "hosts"},
+                   {"difference", "difference"}});
+  std::set<std::string> tried;
+  for (const Cell* cell : cells) {
+    if (!cell->dilation_difference.has_value()) continue;
+    const std::string name = ModeOnHosts(*cell);
+    if (!tried.insert(name).second) continue;
+    table.AddRow(name, false,
+                 {ModeName(*cell), absl::StrCat(cell->hosts),
+                  DifferenceText(1 + *cell->dilation_difference, 1)});
+  }
+  std::vector<std::string> untried;
+  for (const Cell* cell : cells) {
+    const std::string name = ModeOnHosts(*cell);
+    if (tried.insert(name).second) untried.push_back(name);
+  }
+  std::string html = "<h3>Does the dilation change the figures?</h3>\n";
+  if (table.empty()) {
+    return html + HtmlParagraph(
+                      "It is not known: no cell was tried at twice its "
+                      "dilation.");
+  }
+  html += HtmlParagraph(
+      "These modes and numbers of hosts were tried once more at twice the "
+      "dilation. A difference of more than 5 % puts their cells out of "
+      "verdicts.");
+  html += table.Html();
+  html += HtmlParagraph(
+      untried.empty()
+          ? "All modes and numbers of hosts were tried."
+          : absl::StrCat("Not tried, so that it is not known of them: ",
+                         absl::StrJoin(untried, ", "), "."));
+  return html;
 }
 
 }  // namespace
@@ -49,12 +125,20 @@ std::string VerdictSection(const Comparison& comparison) {
     }
   }
   html += "<h3>Rules of the verdicts</h3>\n<ul>\n";
+  const bool predicted = std::any_of(
+      comparison.verdicts.begin(), comparison.verdicts.end(),
+      [](const ModeVerdict& verdict) { return !verdict.turn.empty(); });
   for (const std::string& rule : rules) {
     absl::StrAppend(&html, "<li>", EscapeMarkup(rule), "</li>\n");
   }
   html +=
       "<li>A cell that is greyed takes no part in a verdict; its reason stands "
-      "in the tables.</li>\n</ul>\n";
+      "in the tables.</li>\n";
+  if (predicted) {
+    absl::StrAppend(&html, "<li>", EscapeMarkup(kTurnRule), "</li>\n");
+  }
+  html += "</ul>\n";
+  html += NoTurnText(comparison);
   return ReportSection("verdict", "Verdict", html);
 }
 
@@ -81,6 +165,7 @@ std::string NotPlayedSection(const Comparison& comparison) {
   }
   html += table.empty() ? HtmlParagraph("None: every cell is in its verdict.")
                         : table.Html();
+  html += DilationCheckText(comparison);
   return ReportSection("not_played", "What was not played", html);
 }
 

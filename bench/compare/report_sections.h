@@ -34,8 +34,8 @@ std::string CollectiveSection(const Comparison& comparison);
 // The table of four cells of the articles that this comparison follows, with
 // what won here. report_articles.cc
 std::string ArticlesSection(const Comparison& comparison);
-// What was not played, the greyed cells, and every run with the checks before
-// it. report_runs.cc
+// What was not played, the greyed cells, whether the dilation was checked, and
+// every run with the checks before it. report_runs.cc
 std::string NotPlayedSection(const Comparison& comparison);
 std::string RunsSection(const Comparison& comparison);
 

@@ -6,12 +6,15 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/counted.h"
+#include "bench/compare/cell_figures.h"
+#include "bench/compare/cell_mode.h"
 #include "bench/compare/dilation.h"
+#include "bench/compare/state_words.h"
+#include "bench/compare/verdict_turn.h"
 
 namespace shoal {
 namespace {
@@ -19,107 +22,74 @@ namespace {
 // Share by which a cell with one run alone may be off: nothing is known of its
 // spread.
 constexpr double kSpreadOfOne = .05;
-// A cell differs from itself at twice its dilation.
 
-// A figure over the runs of a cell.
-struct Spread {
-  double median = 0;
-  double least = 0;
-  double most = 0;
-
-  bool Overlaps(const Spread& other) const {
-    return least <= other.most && other.least <= most;
+// The spread of a figure by which cells are ranked. nullopt: a run lacks the
+// figure.
+std::optional<FigureSpread> RankedSpread(
+    const Cell& cell, std::optional<double> CellRun::*figure) {
+  std::optional<FigureSpread> spread =
+      SpreadOf(cell, [&](const CellRun& run) { return run.*figure; });
+  if (!spread.has_value() ||
+      spread->count < static_cast<int>(cell.runs.size())) {
+    return std::nullopt;
   }
-};
-
-Spread SpreadOf(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t n = values.size();
-  Spread spread;
-  spread.median = (values[(n - 1) / 2] + values[n / 2]) / 2;
-  const double doubt = n == 1 ? kSpreadOfOne * spread.median : 0;
-  spread.least = values.front() - doubt;
-  spread.most = values.back() + doubt;
+  if (spread->count == 1) {
+    spread->least *= 1 - kSpreadOfOne;
+    spread->most *= 1 + kSpreadOfOne;
+  }
   return spread;
-}
-
-// A figure by which cells are ranked. nullopt: a run lacks the figure.
-std::optional<Spread> SpreadOfRuns(const Cell& cell,
-                                   std::optional<double> CellRun::*figure) {
-  std::vector<double> values;
-  for (const CellRun& run : cell.runs) {
-    if (!(run.*figure).has_value()) return std::nullopt;
-    values.push_back(*(run.*figure));
-  }
-  if (values.empty()) return std::nullopt;
-  return SpreadOf(std::move(values));
-}
-
-std::string ModeName(const Cell& cell) {
-  return cell.backup_workers == 0
-             ? cell.mode
-             : absl::StrCat(cell.mode, "+", cell.backup_workers);
 }
 
 struct Ranked {
   const Cell* cell;
-  Spread spread;
+  FigureSpread spread;
 };
 
-using Key = std::tuple<std::string, std::string, int, int, std::string>;
-
-// Cells that one verdict is about.
-struct Group {
-  std::vector<const Cell*> cells;
-};
-
-// What the workers of the cell wait for most, as "wait_pull 31 %"; "" if not
-// known or if they wait for next to nothing.
-std::string LimitOf(const Cell& cell) {
-  std::map<std::string, double> shares;
-  for (const CellRun& run : cell.runs) {
-    for (const auto& [state, share] : run.state_shares) {
-      shares[state] += share / static_cast<double>(cell.runs.size());
-    }
-  }
-  const auto largest = [&](bool waits) {
-    std::pair<std::string, double> found;
-    for (const auto& [state, share] : shares) {
-      if (absl::StartsWith(state, "wait_") != waits) continue;
-      if (share > found.second) found = {state, share};
-    }
-    return found;
-  };
-  const auto wait = largest(true);
-  const auto work = largest(false);
-  const auto& most = wait.second >= .05 ? wait : work;
-  if (most.second <= 0) return "";
-  return absl::StrFormat("%s %.0f %% of a step", most.first,
-                         100 * most.second);
+std::string StragglerKey(const Cell& cell) {
+  return cell.straggler.has_value()
+             ? absl::StrCat(cell.straggler->host, ":", cell.straggler->share)
+             : "";
 }
+
+// The cells that one verdict is about: all but the mode is equal. Verdicts come
+// by model, by bandwidth (no limit is the last) and by hosts.
+using Key = std::tuple<std::string, bool, double, std::string, int, int,
+                       std::string, std::string>;
+Key KeyOf(const Cell& cell, const std::string& compute) {
+  return {cell.model, cell.bits_per_second == 0,
+          cell.bits_per_second, cell.network,
+          cell.hosts, cell.batch_size,
+          compute, StragglerKey(cell)};
+}
+using Group = std::vector<const Cell*>;
 
 class VerdictMaker {
  public:
-  VerdictMaker(const Comparison& comparison, const Group& group)
-      : comparison_(comparison), group_(group) {}
+  VerdictMaker(const Comparison& comparison, const Group& group,
+               TurnFinder* turns)
+      : comparison_(comparison), group_(group), turns_(turns) {}
 
   ModeVerdict Make() {
-    const Cell& any = *group_.cells.front();
+    const Cell& any = *group_.front();
     verdict_.network = any.network;
     verdict_.hosts = any.hosts;
     verdict_.model = any.model;
+    verdict_.batch_size = any.batch_size;
+    verdict_.compute = any.compute;
+    verdict_.straggler = any.straggler;
     if (comparison_.target_auc.has_value() && !any.replayed()) {
       DecideByTarget();
     } else {
       DecideBySpeed();
     }
+    AddTurn();
     AddNotes();
     return std::move(verdict_);
   }
 
  private:
   std::string Place() const {
-    const Cell& any = *group_.cells.front();
+    const Cell& any = *group_.front();
     std::string place = absl::StrCat(
         "model ", any.model, " on ", Counted(any.hosts, "host"),
         any.hosts == 1 ? ""
@@ -140,9 +110,9 @@ class VerdictMaker {
   std::vector<Ranked> Rank(std::optional<double> CellRun::*figure,
                            bool more_is_better) {
     std::vector<Ranked> ranked;
-    for (const Cell* cell : group_.cells) {
+    for (const Cell* cell : group_) {
       if (!cell->grey.empty()) continue;
-      const auto spread = SpreadOfRuns(*cell, figure);
+      const auto spread = RankedSpread(*cell, figure);
       if (spread.has_value()) {
         ranked.push_back({cell, *spread});
       } else {
@@ -215,12 +185,12 @@ class VerdictMaker {
       return;
     }
     const Ranked& best = ranked.front();
-    verdict_.best = ModeName(*best.cell);
+    verdict_.best = ModeWord(*best.cell);
     verdict_.text = absl::StrFormat(
         "%s: %s alone reaches AUC %g in every run, with %.3g s [%.3g..%.3g]; "
         "%s.",
-        Place(), verdict_.best, target, best.spread.median, best.spread.least,
-        best.spread.most, rest);
+        Place(), ModeName(*best.cell), target, best.spread.median,
+        best.spread.least, best.spread.most, rest);
   }
 
   std::string NamesWithout() const {
@@ -237,7 +207,7 @@ class VerdictMaker {
       return whole ? absl::StrFormat("%.0f", value)
                    : absl::StrFormat("%.3g", value);
     };
-    const auto figure = [&](const Spread& spread) {
+    const auto figure = [&](const FigureSpread& spread) {
       return absl::StrCat(number(spread.median), " ", unit, " [",
                           number(spread.least), "..", number(spread.most), "]");
     };
@@ -265,7 +235,7 @@ class VerdictMaker {
       }
       absl::StrAppendFormat(&text, ", which takes %.2f times as long",
                             lead(best.spread.median, other.spread.median));
-      const std::string limit = LimitOf(*other.cell);
+      const std::string limit = LimitWords(*other.cell);
       if (!limit.empty()) absl::StrAppend(&text, " (", limit, ")");
       slower.push_back(std::move(text));
     }
@@ -275,10 +245,14 @@ class VerdictMaker {
           " and ", absl::StrJoin(equal, " and "), ", since their spreads "
           "overlap");
     } else {
-      verdict_.best = name;
+      verdict_.best = ModeWord(*best.cell);
+      best_ = best.cell;
+      for (size_t i = 1; i < ranked.size(); ++i) {
+        slower_.push_back(ranked[i].cell);
+      }
       verdict_.text = absl::StrCat(Place(), ": ", name, " ", wins, " with ",
                                    figure(best.spread));
-      const std::string limit = LimitOf(*best.cell);
+      const std::string limit = LimitWords(*best.cell);
       if (!limit.empty()) absl::StrAppend(&verdict_.text, " (", limit, ")");
     }
     if (!slower.empty()) {
@@ -291,10 +265,10 @@ class VerdictMaker {
 
   // The AUC of the fastest beside those of the others, where all have one.
   void CompareAuc(const std::vector<Ranked>& ranked) {
-    const auto best = SpreadOfRuns(*ranked.front().cell, &CellRun::auc);
+    const auto best = RankedSpread(*ranked.front().cell, &CellRun::auc);
     if (!best.has_value()) return;
     for (size_t i = 1; i < ranked.size(); ++i) {
-      const auto other = SpreadOfRuns(*ranked[i].cell, &CellRun::auc);
+      const auto other = RankedSpread(*ranked[i].cell, &CellRun::auc);
       if (!other.has_value() || ranked[i].cell->runs.size() < 2) continue;
       if (best->Overlaps(*other) || best->median > other->median) continue;
       notes_.push_back(absl::StrFormat(
@@ -303,13 +277,29 @@ class VerdictMaker {
     }
   }
 
+  // Where it would turn: of a mode that is best beside others alone.
+  void AddTurn() {
+    if (best_ == nullptr) {
+      verdict_.no_turn = verdict_.best.empty()
+                             ? "no mode is best here"
+                             : "no other mode could be ranked here";
+      return;
+    }
+    const VerdictTurn turn = turns_->Find(*best_, slower_);
+    verdict_.turn = turn.text;
+    verdict_.no_turn = turn.missing;
+    if (!turn.text.empty()) {
+      absl::StrAppend(&verdict_.text, " Predicted: ", turn.text, ".");
+    }
+  }
+
   void AddNotes() {
-    for (const Cell* cell : group_.cells) {
+    for (const Cell* cell : group_) {
       if (cell->grey.empty()) continue;
       notes_.push_back(
           absl::StrCat(ModeName(*cell), " is left out: ", cell->grey));
     }
-    if (group_.cells.front()->replayed()) {
+    if (group_.front()->replayed()) {
       notes_.push_back(
           "the computation was replayed, so nothing is known of AUC");
     }
@@ -320,7 +310,11 @@ class VerdictMaker {
 
   const Comparison& comparison_;
   const Group& group_;
+  TurnFinder* const turns_;
   ModeVerdict verdict_;
+  // The best cell, if it has rivals, and these, the best first.
+  const Cell* best_ = nullptr;
+  std::vector<const Cell*> slower_;
   std::vector<const Cell*> without_;
   std::vector<std::string> notes_;
 };
@@ -351,19 +345,25 @@ std::string GreyReason(const Cell& cell) {
   return "";
 }
 
-std::vector<ModeVerdict> VerdictsOf(const Comparison& comparison) {
+std::vector<ModeVerdict> VerdictsOf(const Comparison& comparison,
+                                    const Calibrate& calibrate) {
   std::map<Key, Group> groups;
   for (const Cell& cell : comparison.cells) {
-    const std::string straggler =
-        cell.straggler.has_value()
-            ? absl::StrCat(cell.straggler->host, ":", cell.straggler->share)
-            : "";
-    groups[{cell.model, cell.network, cell.hosts, cell.batch_size, straggler}]
-        .cells.push_back(&cell);
+    groups[KeyOf(cell, cell.compute)].push_back(&cell);
   }
+  TurnFinder turns([&](const std::string& model) {
+    return calibrate(comparison, model);
+  });
   std::vector<ModeVerdict> verdicts;
   for (const auto& [key, group] : groups) {
-    verdicts.push_back(VerdictMaker(comparison, group).Make());
+    // A replayed host beside a computed one is there for the efficiency of
+    // replayed cells alone.
+    const Cell& any = *group.front();
+    if (any.hosts == 1 && any.replayed() &&
+        groups.count(KeyOf(any, kComputed)) > 0) {
+      continue;
+    }
+    verdicts.push_back(VerdictMaker(comparison, group, &turns).Make());
   }
   return verdicts;
 }

@@ -77,8 +77,15 @@ class CompareTest(harness.ShoalTest):
             self.assertGreater(cell["formula"]["worker_sent"] +
                                (cell["hosts"] == 1), 0)
         self.assertEqual(len(found["verdicts"]), 2)
-        for verdict in found["verdicts"]:
+        for verdict, hosts in zip(found["verdicts"], (1, 2)):
             self.assertIn(verdict["text"], output)
+            self.assertEqual(verdict["hosts"], hosts)
+            self.assertEqual(verdict["batch_size"], 32)
+            self.assertEqual(verdict["compute"], "computed")
+            self.assertIsNone(verdict["straggler"])
+            # Nobody knows the bandwidth of loopback.
+            self.assertEqual(verdict["turn"], "")
+            self.assertGreater(verdict["no_turn"], "")
 
     def test_a_stopped_comparison_goes_on(self):
         flags = self.flags("--modes=async,ring", "--hosts=1", "--repeats=2",

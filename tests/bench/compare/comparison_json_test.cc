@@ -90,8 +90,26 @@ Comparison Whole() {
   all.not_played = {"latency"};
   all.cells = {computed, replayed};
   all.collective = {{2, 65536, 2.5e-5}};
-  all.verdicts = {{"1gbit", 2, "A", "ssp", "ssp is fastest", "medians"},
-                  {"none", 16, "A", "", "no difference", "medians"}};
+  ModeVerdict verdict;
+  verdict.network = "1gbit";
+  verdict.hosts = 2;
+  verdict.model = "A";
+  verdict.batch_size = 1024;
+  verdict.straggler = Straggler{1, .25};
+  verdict.best = "ssp";
+  verdict.text = "ssp is fastest";
+  verdict.turn = "from about 6 Gbit/s on";
+  verdict.rule = "medians";
+  ModeVerdict none;
+  none.network = "none";
+  none.hosts = 16;
+  none.model = "A";
+  none.batch_size = 64;
+  none.compute = kReplayed;
+  none.text = "no difference";
+  none.no_turn = "no limit";
+  none.rule = "medians";
+  all.verdicts = {verdict, none};
   return all;
 }
 
@@ -133,6 +151,16 @@ TEST(ComparisonJsonTest, GivesBackWhatWasWritten) {
   EXPECT_EQ(run.curve.at(0).auc, std::nullopt);
   EXPECT_EQ(run.seconds_to_target, 12.5);
   EXPECT_TRUE(parsed->cells[1].replayed());
+  const ModeVerdict& verdict = parsed->verdicts.at(0);
+  EXPECT_EQ(verdict.batch_size, 1024);
+  EXPECT_EQ(verdict.straggler->host, 1);
+  EXPECT_EQ(verdict.compute, kComputed);
+  EXPECT_EQ(verdict.best, "ssp");
+  EXPECT_EQ(verdict.turn, "from about 6 Gbit/s on");
+  EXPECT_EQ(verdict.rule, "medians");
+  EXPECT_EQ(parsed->verdicts.at(1).compute, kReplayed);
+  EXPECT_EQ(parsed->verdicts.at(1).straggler, std::nullopt);
+  EXPECT_EQ(parsed->verdicts.at(1).no_turn, "no limit");
   EXPECT_EQ(parsed->cells[1].runs.at(0).samples_per_second, std::nullopt);
 }
 
@@ -174,6 +202,29 @@ TEST(ComparisonJsonTest, ReadsACellWithoutItsDilation) {
   ASSERT_TRUE(ParseComparison(text).ok());
   EXPECT_EQ(ParseComparison(text)->cells[1].dilation, 1);
   EXPECT_EQ(ParseComparison(text)->cells[0].dilation_difference, std::nullopt);
+}
+
+TEST(ComparisonJsonTest, ReadsVerdictsOfEarlierVersions) {
+  const std::string text = absl::StrReplaceAll(
+      ComparisonJson(Whole()),
+      {{"      \"batch_size\": 1024,\n      \"compute\": \"computed\",\n"
+        "      \"straggler\": {\n        \"host\": 1,\n"
+        "        \"share\": 0.25\n      },\n",
+        ""},
+       {"      \"turn\": \"from about 6 Gbit/s on\",\n"
+        "      \"no_turn\": \"\",\n",
+        ""}});
+  ASSERT_NE(text, ComparisonJson(Whole()));
+  ASSERT_THAT(text, Not(HasSubstr("0.25")));
+  ASSERT_THAT(text, Not(HasSubstr("from about")));
+  const auto parsed = ParseComparison(text);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->verdicts.at(0).batch_size, 0);
+  EXPECT_EQ(parsed->verdicts.at(0).compute, kComputed);
+  EXPECT_EQ(parsed->verdicts.at(0).straggler, std::nullopt);
+  EXPECT_EQ(parsed->verdicts.at(0).turn, "");
+  // They can be written and read once more.
+  EXPECT_TRUE(ParseComparison(ComparisonJson(*parsed)).ok());
 }
 
 TEST(ComparisonJsonTest, RefusesWhatCannotBe) {

@@ -53,6 +53,9 @@ class ComparisonRunTest : public ::testing::Test {
     options_.formula = [](const Cell&, double mean_batch) {
       return RoleBytes{1, 2, 3, mean_batch};
     };
+    options_.calibrate = [](const Comparison&, const std::string&) {
+      return absl::InvalidArgumentError("cells without processor times");
+    };
     options_.stopped = [this] {
       return static_cast<int>(measured_.size()) < stop_after_
                  ? absl::OkStatus()

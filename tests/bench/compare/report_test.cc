@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,8 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -22,85 +21,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/bench/compare/made_comparison.h"
+#include "tests/bench/compare/read_report.h"
 
 namespace shoal {
 namespace {
 
 using ::testing::HasSubstr;
-
-// Pages are long, so a failure does not print them.
-void ExpectHas(const std::string& page, const std::string& text) {
-  EXPECT_TRUE(absl::StrContains(page, text)) << "the page lacks " << text;
-}
-void ExpectLacks(const std::string& page, const std::string& text) {
-  EXPECT_FALSE(absl::StrContains(page, text)) << "the page has " << text;
-}
-
-// A row of a table as a program reads it back from the page.
-struct ReadRow {
-  std::string table;
-  std::string row;
-  bool grey = false;
-  std::map<std::string, std::string> figures;  // texts by data-figure
-};
-
-std::string Unescaped(const std::string& text) {
-  return absl::StrReplaceAll(text, {{"&lt;", "<"},
-                                    {"&gt;", ">"},
-                                    {"&quot;", "\""},
-                                    {"&#39;", "'"},
-                                    {"&amp;", "&"}});
-}
-
-std::vector<ReadRow> ReadTables(const std::string& html) {
-  static const std::regex kTable("<table data-table=\"(\\w+)\">");
-  static const std::regex kRow(
-      "<tr data-row=\"([^\"]*)\"( class=\"[^\"]*\")?>");
-  static const std::regex kFigure(
-      "<td data-figure=\"([^\"]+)\"[^>]*>([^<]*)</td>");
-  std::vector<ReadRow> rows;
-  std::string table;
-  for (const absl::string_view view : absl::StrSplit(html, '\n')) {
-    const std::string line(view);
-    std::smatch match;
-    if (std::regex_search(line, match, kTable)) table = match[1];
-    if (!std::regex_search(line, match, kRow)) continue;
-    ReadRow row = {table, Unescaped(match[1]), match[2].matched, {}};
-    for (auto cell = std::sregex_iterator(line.begin(), line.end(), kFigure);
-         cell != std::sregex_iterator(); ++cell) {
-      row.figures[(*cell)[1]] = Unescaped((*cell)[2]);
-    }
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-// A number of the page, and half of its last digit.
-struct ReadNumber {
-  double value = 0;
-  double half = 0;
-};
-
-ReadNumber ReadOne(std::string text) {
-  text = absl::StrReplaceAll(text, {{",", ""}, {" %", ""}});
-  ReadNumber number;
-  EXPECT_TRUE(absl::SimpleAtod(text, &number.value)) << text;
-  const size_t e = text.find('e');
-  const std::string digits = text.substr(0, e);
-  const size_t point = digits.find('.');
-  const int decimals = point == std::string::npos
-                           ? 0
-                           : static_cast<int>(digits.size() - point) - 1;
-  const int power = e == std::string::npos ? 0 : std::stoi(text.substr(e + 1));
-  number.half = .5000001 * std::pow(10, power - decimals);
-  return number;
-}
-
-void ExpectReads(const std::string& text, double value) {
-  const ReadNumber number = ReadOne(text);
-  EXPECT_NEAR(number.value, value, number.half + std::abs(value) * 1e-12)
-      << text;
-}
 
 // The reader's own arithmetic: that of the report is what is tested.
 using OfRun = std::function<std::optional<double>(const CellRun&)>;
@@ -313,6 +239,17 @@ const std::set<std::string> kCellTables = {"speed",     "straggler", "auc",
                                            "target",    "bytes",     "states",
                                            "staleness", "cpu",       "memory"};
 
+// Pictures that stand beside another one.
+int PairsOf(const std::string& html) {
+  int pairs = 0;
+  size_t at = 0;
+  while ((at = html.find("<div class=\"pair\">", at)) != std::string::npos) {
+    ++pairs;
+    ++at;
+  }
+  return pairs;
+}
+
 TEST(CompareReportTest, TheFiguresOfTheTablesAreThoseOfTheJson) {
   const auto comparison =
       ParseComparison(ComparisonJson(MadeComparison::Make()));
@@ -407,22 +344,15 @@ TEST(CompareReportTest, ReplayedCellsAreMarkedAndHaveNoAuc) {
   }
 }
 
-TEST(CompareReportTest, VerdictsStandBeforePicturesAndTheirRulesArePrinted) {
-  const Comparison comparison = MadeComparison::Make();
-  const std::string html = ReportHtml(comparison);
-  size_t at = 0;
-  for (const ModeVerdict& verdict : comparison.verdicts) {
-    at = html.find(verdict.text, at);
-    ASSERT_NE(at, std::string::npos) << verdict.text;
+TEST(CompareReportTest, ReplayedCellsHaveAnEfficiencyOfTheirOwn) {
+  std::map<std::string, std::string> efficiency;
+  for (const ReadRow& row : ReadTables(ReportHtml(MadeComparison::Make()))) {
+    if (row.table == "speed" && row.figures.count("efficiency") > 0) {
+      efficiency[row.row] = row.figures.at("efficiency");
+    }
   }
-  const size_t rule = html.find(comparison.verdicts[0].rule);
-  EXPECT_LT(at, rule);
-  EXPECT_LT(rule, html.find("<svg"));
-  EXPECT_EQ(html.find(comparison.verdicts[0].rule, rule + 1),
-            std::string::npos);
-  for (const std::string& what : comparison.not_played) {
-    ExpectHas(html, what);
-  }
+  EXPECT_EQ(efficiency.at("A_async_h1_b1024_none_replayed"), "1.00");
+  EXPECT_NE(efficiency.at("A_async_h16_b1024_1gbit_replayed"), "–");
 }
 
 TEST(CompareReportTest, LoopbackSaysThatItTellsNothingOfNetworks) {
@@ -495,6 +425,29 @@ TEST(CompareReportTest, ThePageNeedsNothingElse) {
   ExpectLacks(html, "http");
 }
 
+TEST(CompareReportTest, EachPictureHasItsTableBelow) {
+  const std::string html = ReportHtml(MadeComparison::Make());
+  int pictures = 0;
+  size_t begin = 0;
+  while ((begin = html.find("<figure>", begin)) != std::string::npos) {
+    const std::string figure =
+        html.substr(begin, html.find("</figure>", begin) - begin);
+    begin += figure.size();
+    const size_t svg = figure.rfind("</svg>");
+    if (svg == std::string::npos) continue;  // a table alone
+    ++pictures;
+    EXPECT_NE(figure.find("<table", svg), std::string::npos)
+        << figure.substr(0, 200);
+  }
+  EXPECT_GT(pictures, 30);
+  // And there is no picture elsewhere.
+  static const std::regex kPicture("<svg");
+  const auto begin_svg =
+      std::sregex_iterator(html.begin(), html.end(), kPicture);
+  EXPECT_EQ(std::distance(begin_svg, std::sregex_iterator()),
+            pictures + PairsOf(html));
+}
+
 TEST(CompareReportTest, PartsOfThePageHaveDifferentIds) {
   const std::string html = ReportHtml(MadeComparison::Make());
   static const std::regex kId(" id=\"([^\"]+)\"");
@@ -528,28 +481,9 @@ TEST(CompareReportTest, TextOfAFileIsEscaped) {
   for (ModeVerdict& verdict : comparison.verdicts) {
     verdict.best = verdict.text = verdict.rule = bad;
     verdict.model = verdict.network = bad;
+    verdict.turn = verdict.no_turn = bad;
   }
   ExpectLacks(ReportHtml(comparison), "<script");
-}
-
-TEST(CompareReportTest, TheArticlesTableIsFilledByTheTimeOnTheLink) {
-  const Comparison comparison = MadeComparison::Make();
-  std::map<std::string, std::string> time, won;
-  for (const ReadRow& row : ReadTables(ReportHtml(comparison))) {
-    if (row.table != "articles") continue;
-    time[row.row] = row.figures.at("time");
-    won[row.row] = row.figures.at("won");
-    const double link = ReadOne(row.figures.at("link")).value;
-    const double compute = ReadOne(row.figures.at("compute")).value;
-    EXPECT_EQ(row.figures.at("time"), link > compute ? "long" : "short");
-  }
-  // Half of 2,600 + 2,470 bytes leave a host of two, 8 bits each, at 1 Gbit/s:
-  // 20 µs; the worker computes for 26 µs.
-  EXPECT_EQ(time.at("B_1024_1gbit_2"), "short");
-  EXPECT_EQ(time.at("B_1024_1gbit_8"), "long");
-  EXPECT_EQ(won.at("A_1024_10gbit_4"), "no best mode");
-  EXPECT_EQ(won.at("A_1024_1gbit_8"), "async");
-  EXPECT_EQ(time.size(), 10);
 }
 
 TEST(CompareReportTest, IsWrittenWholeAndErrorsNameThePath) {

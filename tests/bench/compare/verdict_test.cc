@@ -1,16 +1,21 @@
 #include "bench/compare/verdict.h"
 
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "tests/plan/plan_examples.h"
 
 namespace shoal {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -33,12 +38,18 @@ Cell CellOf(const std::string& mode, const std::vector<double>& speeds) {
   return cell;
 }
 
+absl::StatusOr<Calibration> NoCalibration(const Comparison&,
+                                          const std::string&) {
+  return absl::InvalidArgumentError("no cell with servers");
+}
+
 ModeVerdict TheVerdict(const std::vector<Cell>& cells,
                        std::optional<double> target = std::nullopt) {
   Comparison comparison;
   comparison.cells = cells;
   comparison.target_auc = target;
-  const std::vector<ModeVerdict> verdicts = VerdictsOf(comparison);
+  const std::vector<ModeVerdict> verdicts =
+      VerdictsOf(comparison, NoCalibration);
   EXPECT_EQ(verdicts.size(), 1u);
   return verdicts.at(0);
 }
@@ -54,11 +65,14 @@ TEST(VerdictTest, NamesTheFastestAndHowMuchSlowerTheOthersAre) {
   EXPECT_EQ(verdict.network, "1gbit");
   EXPECT_EQ(verdict.hosts, 2);
   EXPECT_EQ(verdict.model, "A");
+  EXPECT_EQ(verdict.batch_size, 1024);
+  EXPECT_EQ(verdict.compute, kComputed);
+  EXPECT_EQ(verdict.straggler, std::nullopt);
   EXPECT_EQ(verdict.text,
             "model A on 2 hosts at 1gbit, batch 1024 a worker: async is the "
             "fastest with 1500 samples/s [1490..1510]; then ring 1000 "
-            "samples/s [990..1010], which takes 1.50 times as long (wait_ring "
-            "40 % of a step).");
+            "samples/s [990..1010], which takes 1.50 times as long (its "
+            "workers wait for the others of the ring 40 % of a step).");
   EXPECT_THAT(verdict.rule, HasSubstr("median of its runs"));
 }
 
@@ -186,16 +200,105 @@ TEST(VerdictTest, EachBatchNetworkAndStragglerHasAVerdict) {
   Cell fast = small;
   fast.network = "10gbit";
   Comparison comparison;
-  comparison.cells = {small, large, slow, fast};
-  const auto verdicts = VerdictsOf(comparison);
-  ASSERT_EQ(verdicts.size(), 4u);
+  Cell played = small;
+  played.compute = kReplayed;
+  comparison.cells = {small, large, slow, fast, played};
+  const auto verdicts = VerdictsOf(comparison, NoCalibration);
+  ASSERT_EQ(verdicts.size(), 5u);
   std::string texts;
+  std::set<std::string> keys;
   for (const ModeVerdict& verdict : verdicts) {
     absl::StrAppend(&texts, verdict.text, "\n");
+    keys.insert(absl::StrCat(verdict.network, " ", verdict.batch_size, " ",
+                             verdict.compute, " ",
+                             verdict.straggler ? verdict.straggler->host : -1));
   }
+  EXPECT_EQ(keys, (std::set<std::string>{
+                      "1gbit 1024 computed -1", "1gbit 4096 computed -1",
+                      "1gbit 1024 computed 1", "10gbit 1024 computed -1",
+                      "1gbit 1024 replayed -1"}));
   EXPECT_THAT(texts, HasSubstr("batch 4096 a worker"));
   EXPECT_THAT(texts, HasSubstr("host 1 at 0.5 of the others' speed"));
   EXPECT_THAT(texts, HasSubstr("at 10gbit"));
+}
+
+TEST(VerdictTest, ComeByBandwidthAndHosts) {
+  Comparison comparison;
+  for (const auto& [network, bits, hosts] :
+       {std::tuple("10gbit", 1e10, 2), {"1gbit", 1e9, 4}, {"1gbit", 1e9, 2}}) {
+    Cell cell = CellOf("async", {1});
+    cell.network = network;
+    cell.bits_per_second = bits;
+    cell.hosts = hosts;
+    comparison.cells.push_back(cell);
+  }
+  std::vector<std::string> places;
+  for (const ModeVerdict& verdict : VerdictsOf(comparison, NoCalibration)) {
+    places.push_back(absl::StrCat(verdict.network, " ", verdict.hosts));
+  }
+  EXPECT_THAT(places, ElementsAre("1gbit 2", "1gbit 4", "10gbit 2"));
+}
+
+TEST(VerdictTest, AReplayedHostBesideAComputedOneHasNoVerdict) {
+  Comparison comparison;
+  for (const std::string compute : {kComputed, kReplayed}) {
+    for (const std::string mode : {"async", "ring"}) {
+      Cell cell = CellOf(mode, {1000, 1001});
+      cell.hosts = 1;
+      cell.compute = compute;
+      comparison.cells.push_back(cell);
+    }
+  }
+  auto verdicts = VerdictsOf(comparison, NoCalibration);
+  ASSERT_EQ(verdicts.size(), 1u);
+  EXPECT_EQ(verdicts[0].compute, kComputed);
+  comparison.cells.erase(comparison.cells.begin(),
+                         comparison.cells.begin() + 2);
+  verdicts = VerdictsOf(comparison, NoCalibration);
+  ASSERT_EQ(verdicts.size(), 1u);
+  EXPECT_EQ(verdicts[0].compute, kReplayed);
+}
+
+TEST(VerdictTest, SaysWhereItWouldTurnOrWhyNot) {
+  Cell async = CellOf("async", {2000, 2001});
+  Cell ring = CellOf("ring", {1000, 1001});
+  // Links without a limit.
+  EXPECT_EQ(TheVerdict({async, ring}).turn, "");
+  EXPECT_THAT(TheVerdict({async, ring}).no_turn,
+              HasSubstr("which bandwidth these links have"));
+  EXPECT_EQ(TheVerdict({async}).no_turn, "no mode is best here");
+  // The cells say too little for the planner.
+  async.bits_per_second = ring.bits_per_second = 1e9;
+  EXPECT_EQ(TheVerdict({async, ring}).no_turn,
+            "the planner could not be calibrated: no cell with servers");
+  EXPECT_THAT(TheVerdict({async, ring}).text, Not(HasSubstr("Predicted")));
+  async.runs[0].seconds_to_target = async.runs[1].seconds_to_target = 9;
+  EXPECT_EQ(TheVerdict({async, ring}, .7).no_turn,
+            "no other mode could be ranked here");
+}
+
+TEST(VerdictTest, WhatIsPredictedStandsInTheTextAndIsMarked) {
+  Cell async = CellOf("async", {2000, 2001});
+  Cell ring = CellOf("ring", {1000, 1001});
+  async.bits_per_second = ring.bits_per_second = 1e9;
+  Comparison comparison;
+  comparison.cells = {async, ring};
+  std::string asked;
+  const auto verdicts = VerdictsOf(
+      comparison, [&](const Comparison& cells, const std::string& model) {
+        EXPECT_EQ(&cells, &comparison);
+        asked += model;
+        Calibration calibration = ExampleCalibration();
+        calibration.corrections = {{"ring", 10}};
+        return calibration;
+      });
+  ASSERT_EQ(verdicts.size(), 1u);
+  EXPECT_EQ(asked, "A");
+  EXPECT_THAT(verdicts[0].turn,
+              StartsWith("async is faster than ring at every bandwidth"));
+  EXPECT_EQ(verdicts[0].no_turn, "");
+  EXPECT_THAT(verdicts[0].text, EndsWith(absl::StrCat(
+                                    " Predicted: ", verdicts[0].turn, ".")));
 }
 
 TEST(GreyReasonTest, SaysWhatDisturbedARun) {

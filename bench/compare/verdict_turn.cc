@@ -1,0 +1,161 @@
+#include "bench/compare/verdict_turn.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "bench/compare/cell_figures.h"
+#include "bench/compare/cell_mode.h"
+#include "plan/cluster_description.h"
+#include "plan/mode_turn.h"
+
+namespace shoal {
+namespace {
+
+// A prediction is not known to more digits than two.
+double TwoDigits(double bits) {
+  const double unit = std::pow(10, std::floor(std::log10(bits)) - 1);
+  return std::round(bits / unit) * unit;
+}
+
+TurnQuestion QuestionOf(const Cell& best, const Cell& other) {
+  TurnQuestion question;
+  question.mode = best.mode;
+  question.other = other.mode;
+  question.hosts = best.hosts;
+  question.batch_size = best.batch_size;
+  // A replayed worker computes as if it had a core of its own.
+  question.cores = best.cores_per_host + (best.replayed() ? 1 : 0);
+  const int bound = std::max(best.ssp_bound, other.ssp_bound);
+  if (bound > 0) question.ssp_bound = bound;
+  return question;
+}
+
+// A bandwidth at which another mode becomes faster than the best one.
+struct Turn {
+  double bits = 0;
+  const Cell* faster = nullptr;
+  bool extrapolated = false;
+};
+
+std::string SideText(const char* before, const Turn& turn, const char* after,
+                     const Cell& best) {
+  return absl::StrCat(before, " about ", NetworkText(TwoDigits(turn.bits)),
+                      after, " ", ModeName(*turn.faster),
+                      " would be faster than ", ModeName(best),
+                      turn.extrapolated ? " (extrapolated)" : "");
+}
+
+// What the planner says about the best cell and the others, as it is gathered.
+class Gathered {
+ public:
+  explicit Gathered(const Cell& best) : best_(best) {}
+
+  void Add(const Cell& other, const ModeTurn& turn) {
+    const ModeShape* fastest =
+        turn.crossovers.empty() ? turn.ahead : turn.crossovers.front().from;
+    std::optional<Turn> above, below;
+    for (const Crossover& crossover : turn.crossovers) {
+      const Turn here = {crossover.bits_per_second, &other,
+                         crossover.extrapolated};
+      if (crossover.bits_per_second > best_.bits_per_second) {
+        if (!above.has_value()) above = here;
+      } else {
+        fastest = crossover.to;
+        below = here;
+      }
+    }
+    if (fastest != nullptr && fastest->name != best_.mode) {
+      against_.push_back(ModeName(other));
+      return;
+    }
+    if (turn.crossovers.empty() && never_.empty()) never_ = turn.text;
+    if (above && (!above_ || above->bits < above_->bits)) above_ = above;
+    if (below && (!below_ || below->bits > below_->bits)) below_ = below;
+  }
+
+  // A mode that trains more samples a second than the best one.
+  void AddFaster(const Cell& other) { faster_.push_back(ModeName(other)); }
+
+  VerdictTurn Conclude() const {
+    VerdictTurn turn;
+    std::vector<std::string> sides;
+    if (above_) sides.push_back(SideText("from", *above_, " on,", best_));
+    if (below_) sides.push_back(SideText("below", *below_, ",", best_));
+    turn.text = absl::StrJoin(sides, "; ");
+    if (sides.empty() && against_.empty()) turn.text = never_;
+    std::vector<std::string> missing;
+    if (!against_.empty()) {
+      missing.push_back(
+          absl::StrCat("the planner takes ", absl::StrJoin(against_, ", "),
+                       " for faster than ", ModeName(best_),
+                       " on this network already, where it was not"));
+    }
+    if (!faster_.empty()) {
+      missing.push_back(
+          absl::StrCat("in samples/s, of which alone the planner speaks, ",
+                       absl::StrJoin(faster_, ", "),
+                       faster_.size() == 1 ? " is" : " are", " ahead of ",
+                       ModeName(best_), " already"));
+    }
+    turn.missing = absl::StrJoin(missing, "; ");
+    return turn;
+  }
+
+ private:
+  const Cell& best_;
+  std::optional<Turn> above_;  // the nearest
+  std::optional<Turn> below_;
+  std::string never_;  // the planner's words on the first mode without a turn
+  std::vector<std::string> against_;  // modes that it takes for faster here
+  std::vector<std::string> faster_;   // modes that are faster here
+};
+
+}  // namespace
+
+const absl::StatusOr<Calibration>& TurnFinder::CalibrationOf(
+    const std::string& model) {
+  auto found = calibrations_.find(model);
+  if (found == calibrations_.end()) {
+    found = calibrations_.emplace(model, calibrate_(model)).first;
+  }
+  return found->second;
+}
+
+VerdictTurn TurnFinder::Find(const Cell& best,
+                             const std::vector<const Cell*>& others) {
+  if (best.hosts == 1) return {"", "one host uses no network"};
+  if (best.straggler.has_value()) {
+    return {"", "the planner knows no slow hosts"};
+  }
+  if (best.backup_workers > 0) {
+    return {"", "the planner knows no backup workers"};
+  }
+  if (best.bits_per_second == 0) {
+    return {"", "it is not known which bandwidth these links have"};
+  }
+  const absl::StatusOr<Calibration>& calibration = CalibrationOf(best.model);
+  if (!calibration.ok()) {
+    return {"", absl::StrCat("the planner could not be calibrated: ",
+                             calibration.status().message())};
+  }
+  const auto best_rate = SamplesPerSecond(best);
+  Gathered gathered(best);
+  for (const Cell* other : others) {
+    // With backup workers it is a mode that the planner does not know.
+    if (other->backup_workers > 0 || other->mode == best.mode) continue;
+    const auto rate = SamplesPerSecond(*other);
+    if (rate.has_value() && best_rate.has_value() &&
+        rate->median > best_rate->median) {
+      gathered.AddFaster(*other);
+      continue;
+    }
+    const auto turn = FindModeTurn(*calibration, QuestionOf(best, *other));
+    if (turn.ok()) gathered.Add(*other, *turn);
+  }
+  return gathered.Conclude();
+}
+
+}  // namespace shoal

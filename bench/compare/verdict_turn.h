@@ -1,0 +1,58 @@
+#ifndef SHOAL_BENCH_COMPARE_VERDICT_TURN_H_
+#define SHOAL_BENCH_COMPARE_VERDICT_TURN_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "bench/compare/cell.h"
+#include "plan/calibration.h"
+
+namespace shoal {
+
+// Where a verdict would turn, as a verdict says it: texts without a full stop.
+struct VerdictTurn {
+  // "from about 6 Gbit/s on, ring would be faster than async". Empty: nothing
+  // can be said.
+  std::string text;
+  // Why nothing is said of some modes or of all. Empty: all is said.
+  std::string missing;
+};
+
+// What readers have to know of every such text.
+inline constexpr char kTurnRule[] =
+    "What is predicted was not measured: it is what shoal plan says of other "
+    "bandwidths, calibrated on the computed cells of this comparison. It is of "
+    "samples/s alone, never of AUC. Another mode counts as faster from 3 % on.";
+
+// Asks the planner (plan/mode_turn.h) at which bandwidth another mode than the
+// best one would be faster. It speaks of samples/s, whatever made the mode the
+// best: a mode that is faster already, though it reaches the target later, is
+// left out. So is a mode that the planner takes for faster on the measured
+// network, where it was not: a prediction that is wrong where it can be checked
+// is no guide elsewhere. Thread-compatible.
+class TurnFinder {
+ public:
+  // The calibration for a model, or why there is none.
+  using CalibrateModel =
+      std::function<absl::StatusOr<Calibration>(const std::string& model)>;
+
+  explicit TurnFinder(CalibrateModel calibrate)
+      : calibrate_(std::move(calibrate)) {}
+
+  // `best` beside the other cells of its verdict, the best first.
+  VerdictTurn Find(const Cell& best, const std::vector<const Cell*>& others);
+
+ private:
+  const absl::StatusOr<Calibration>& CalibrationOf(const std::string& model);
+
+  const CalibrateModel calibrate_;
+  std::map<std::string, absl::StatusOr<Calibration>> calibrations_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_BENCH_COMPARE_VERDICT_TURN_H_

@@ -1,0 +1,71 @@
+#include <map>
+#include <string>
+
+#include "bench/compare/report.h"
+#include "gtest/gtest.h"
+#include "tests/bench/compare/made_comparison.h"
+#include "tests/bench/compare/read_report.h"
+
+namespace shoal {
+namespace {
+
+TEST(ReportRunsTest, VerdictsStandBeforePicturesAndTheirRulesArePrinted) {
+  const Comparison comparison = MadeComparison::Make();
+  const std::string html = ReportHtml(comparison);
+  size_t at = 0;
+  for (const ModeVerdict& verdict : comparison.verdicts) {
+    at = html.find(verdict.text, at);
+    ASSERT_NE(at, std::string::npos) << verdict.text;
+  }
+  const size_t rule = html.find(comparison.verdicts[0].rule);
+  EXPECT_LT(at, rule);
+  EXPECT_LT(rule, html.find("<svg"));
+  EXPECT_EQ(html.find(comparison.verdicts[0].rule, rule + 1),
+            std::string::npos);
+  for (const std::string& what : comparison.not_played) {
+    ExpectHas(html, what);
+  }
+}
+
+TEST(ReportRunsTest, SaysWhatIsPredictedAndWhyTheRestIsNot) {
+  Comparison comparison = MadeComparison::Make();
+  const std::string html = ReportHtml(comparison);
+  ExpectHas(html, "from about 6 Gbit/s on, ring would be faster than async");
+  ExpectHas(html, "What is predicted was not measured");
+  ExpectHas(html, "<li>no mode is best here (1 verdict)</li>");
+  ExpectHas(html, "where it was not (4 verdicts)</li>");
+  for (ModeVerdict& verdict : comparison.verdicts) {
+    verdict.turn = verdict.no_turn = "";
+  }
+  ExpectLacks(ReportHtml(comparison), "What is predicted was not measured");
+  ExpectLacks(ReportHtml(comparison), "What is not predicted");
+}
+
+TEST(ReportRunsTest, SaysOfWhichModesAndHostsTheDilationWasChecked) {
+  Comparison comparison = MadeComparison::Make();
+  const std::string html = ReportHtml(comparison);
+  std::map<std::string, std::string> differences;
+  for (const ReadRow& row : ReadTables(html)) {
+    if (row.table == "dilation") {
+      differences[row.row] = row.figures.at("difference");
+    }
+  }
+  EXPECT_EQ(differences,
+            (std::map<std::string, std::string>{
+                {"async on 2 hosts", "-1.1 %"},
+                {"hybrid on 2 hosts", "+0.5 %"},
+                {"ring on 2 hosts", "+0.1 %"},
+                {"ssp (bound 2) on 2 hosts", "-0.7 %"},
+                {"sync on 2 hosts", "-0.3 %"}}));
+  ExpectHas(html,
+            "Not tried, so that it is not known of them: async on 1 host,");
+  ExpectHas(html, "sync+1 on 4 hosts");
+  for (Cell& cell : comparison.cells) cell.dilation_difference.reset();
+  ExpectHas(ReportHtml(comparison),
+            "no cell was tried at twice its dilation");
+  comparison.where = "loopback";
+  ExpectLacks(ReportHtml(comparison), "Does the dilation change the figures?");
+}
+
+}  // namespace
+}  // namespace shoal

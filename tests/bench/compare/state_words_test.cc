@@ -1,0 +1,65 @@
+#include "bench/compare/state_words.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "core/worker_time.h"
+#include "gtest/gtest.h"
+
+namespace shoal {
+namespace {
+
+Cell CellWith(const std::vector<std::map<std::string, double>>& runs) {
+  Cell cell;
+  for (const auto& shares : runs) {
+    CellRun run;
+    run.ok = true;
+    run.state_shares = shares;
+    cell.runs.push_back(run);
+  }
+  return cell;
+}
+
+TEST(StateWordsTest, EachStateHasPlainWordsOfItsOwn) {
+  std::set<std::string> seen;
+  for (const char* state : kStepStateNames) {
+    const std::string words = StateWords(state);
+    EXPECT_TRUE(seen.insert(words).second) << words;
+    EXPECT_FALSE(absl::StrContains(words, "_")) << words;
+    EXPECT_EQ(absl::StartsWith(words, "wait for "),
+              absl::StartsWith(state, "wait_"))
+        << words;
+  }
+  EXPECT_EQ(StateWords("compute"), "compute");
+  EXPECT_EQ(StateWords("wait_pull"), "wait for pulled variables");
+  EXPECT_EQ(StateWords("wait_ring"), "wait for the others of the ring");
+  EXPECT_EQ(StateWords("dream"), "dream");
+}
+
+TEST(LimitWordsTest, NamesTheLongestWait) {
+  EXPECT_EQ(LimitWords(CellWith({{{"compute", .3},
+                                 {"wait_pull", .5},
+                                 {"wait_push", .2}},
+                                {{"compute", .3},
+                                 {"wait_pull", .66},
+                                 {"wait_push", .04}}})),
+            "its workers wait for pulled variables 58 % of a step");
+}
+
+TEST(LimitWordsTest, NamesTheWorkIfTheyWaitForNextToNothing) {
+  EXPECT_EQ(LimitWords(CellWith({{{"compute", .9},
+                                 {"prepare", .06},
+                                 {"wait_data", .04}}})),
+            "its workers compute 90 % of a step");
+}
+
+TEST(LimitWordsTest, SaysNothingWithoutStates) {
+  EXPECT_EQ(LimitWords(CellWith({{}})), "");
+  EXPECT_EQ(LimitWords(Cell()), "");
+}
+
+}  // namespace
+}  // namespace shoal

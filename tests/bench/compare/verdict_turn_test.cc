@@ -1,0 +1,185 @@
+#include "bench/compare/verdict_turn.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "plan/mode_turn.h"
+#include "tests/plan/plan_examples.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+Cell CellOf(const std::string& mode, double bits) {
+  Cell cell;
+  cell.model = "A";
+  cell.mode = mode;
+  cell.hosts = 4;
+  cell.network = "a network";
+  cell.bits_per_second = bits;
+  cell.cores_per_host = 4;
+  return cell;
+}
+
+// Servers that cost so much that a ring is faster over fast links. Over very
+// slow ones it is so too.
+Calibration SlowServers() {
+  Calibration calibration = ExampleCalibration();
+  calibration.corrections = {{"async", 1.3}};
+  return calibration;
+}
+
+TurnFinder Finder(const Calibration& calibration) {
+  return TurnFinder([calibration](const std::string&) { return calibration; });
+}
+
+VerdictTurn Find(const Calibration& calibration, const Cell& best,
+                 const std::vector<Cell>& others) {
+  std::vector<const Cell*> cells;
+  for (const Cell& cell : others) cells.push_back(&cell);
+  return Finder(calibration).Find(best, cells);
+}
+
+class VerdictTurnTest : public ::testing::Test {
+ protected:
+  VerdictTurnTest() {
+    const auto turn = FindModeTurn(
+        SlowServers(),
+        {.mode = "async", .other = "ring", .hosts = 4, .cores = 4});
+    EXPECT_TRUE(turn.ok()) << turn.status();
+    EXPECT_EQ(turn->crossovers.size(), 2u);
+    low_ = turn->crossovers.front().bits_per_second;
+    high_ = turn->crossovers.back().bits_per_second;
+  }
+
+  // Bandwidths at which ring, async and ring are predicted to be faster.
+  double low_ = 0;
+  double high_ = 0;
+};
+
+TEST_F(VerdictTurnTest, SaysOnBothSidesFromWhereAnotherModeIsFaster) {
+  const double between = (low_ + high_) / 2;
+  const VerdictTurn turn = Find(SlowServers(), CellOf("async", between),
+                                {CellOf("ring", between)});
+  EXPECT_THAT(turn.text,
+              MatchesRegex("from about [0-9]+(.[0-9])? [GM]bit/s on, ring "
+                           "would be faster than async.*; below about "
+                           "[0-9]+(.[0-9])? [GM]bit/s, ring would be faster "
+                           "than async.*"));
+  EXPECT_EQ(turn.missing, "");
+}
+
+TEST_F(VerdictTurnTest, NamesTheSideThatThereIs) {
+  const double fast = high_ * 2;
+  const VerdictTurn turn =
+      Find(SlowServers(), CellOf("ring", fast), {CellOf("async", fast)});
+  EXPECT_THAT(turn.text,
+              MatchesRegex("below about [0-9.]+ [GM]bit/s, async would be "
+                           "faster than ring.*"));
+  EXPECT_EQ(turn.missing, "");
+}
+
+TEST_F(VerdictTurnTest, APredictionThatIsWrongHereIsLeftOut) {
+  const double fast = high_ * 2;
+  const VerdictTurn turn =
+      Find(SlowServers(), CellOf("async", fast), {CellOf("ring", fast)});
+  EXPECT_EQ(turn.text, "");
+  EXPECT_EQ(turn.missing,
+            "the planner takes ring for faster than async on this network "
+            "already, where it was not");
+}
+
+TEST_F(VerdictTurnTest, AModeThatIsFasterThoughNotTheBestIsLeftOut) {
+  const double fast = high_ * 2;
+  const auto with_speed = [](Cell cell, double samples_per_second) {
+    cell.runs.resize(1);
+    cell.runs[0].ok = true;
+    cell.runs[0].samples_per_second = samples_per_second;
+    return cell;
+  };
+  const VerdictTurn turn =
+      Find(SlowServers(), with_speed(CellOf("async", fast), 1000),
+           {with_speed(CellOf("ring", fast), 1200)});
+  EXPECT_EQ(turn.text, "");
+  EXPECT_EQ(turn.missing,
+            "in samples/s, of which alone the planner speaks, ring is ahead of "
+            "async already");
+}
+
+TEST_F(VerdictTurnTest, AModeThatIsNeverFasterIsSaid) {
+  Calibration calibration = ExampleCalibration();
+  calibration.corrections = {{"ring", 10}};
+  const VerdictTurn turn =
+      Find(calibration, CellOf("async", 1e9), {CellOf("ring", 1e9)});
+  EXPECT_THAT(turn.text,
+              HasSubstr("async is faster than ring at every bandwidth"));
+  EXPECT_EQ(turn.missing, "");
+  // Unless that is not so where it was measured.
+  const VerdictTurn wrong =
+      Find(calibration, CellOf("ring", 1e9), {CellOf("async", 1e9)});
+  EXPECT_EQ(wrong.text, "");
+  EXPECT_THAT(wrong.missing,
+              HasSubstr("takes async for faster than ring on this network"));
+}
+
+TEST_F(VerdictTurnTest, AModeThatThePlannerDoesNotKnowIsSkipped) {
+  // The planner is not asked about backup workers, nor about the mode itself.
+  Cell backup = CellOf("sync", high_ / 2);
+  backup.backup_workers = 1;
+  const VerdictTurn turn =
+      Find(SlowServers(), CellOf("async", high_ / 2),
+           {backup, CellOf("async", high_ / 2), CellOf("ring", high_ / 2)});
+  EXPECT_THAT(turn.text,
+              AllOf(HasSubstr("ring would be faster than async"),
+                    HasSubstr("from about ")));
+}
+
+TEST_F(VerdictTurnTest, SaysWhyNothingIsPredicted) {
+  const std::vector<Cell> ring = {CellOf("ring", 1e9)};
+  Cell best = CellOf("async", 1e9);
+  best.hosts = 1;
+  EXPECT_EQ(Find(SlowServers(), best, ring).missing,
+            "one host uses no network");
+  best = CellOf("async", 0);
+  EXPECT_THAT(Find(SlowServers(), best, ring).missing,
+              HasSubstr("which bandwidth these links have"));
+  best = CellOf("async", 1e9);
+  best.straggler = Straggler{1, .5};
+  EXPECT_THAT(Find(SlowServers(), best, ring).missing, HasSubstr("slow hosts"));
+  best = CellOf("sync", 1e9);
+  best.backup_workers = 1;
+  EXPECT_THAT(Find(SlowServers(), best, ring).missing,
+              HasSubstr("backup workers"));
+}
+
+TEST_F(VerdictTurnTest, CalibratesEachModelOnceAndSaysWhyItCannot) {
+  int calls = 0;
+  TurnFinder finder(
+      [&](const std::string& model) -> absl::StatusOr<Calibration> {
+        ++calls;
+        if (model == "A") return SlowServers();
+        return absl::InvalidArgumentError("no cell with servers");
+      });
+  const Cell ring = CellOf("ring", 1e9);
+  Cell async = CellOf("async", (low_ + high_) / 2);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_NE(finder.Find(async, {&ring}).text, "");
+  }
+  EXPECT_EQ(calls, 1);
+  async.model = "B";
+  for (int i = 0; i < 3; ++i) {
+    const VerdictTurn turn = finder.Find(async, {&ring});
+    EXPECT_EQ(turn.text, "");
+    EXPECT_EQ(turn.missing,
+              "the planner could not be calibrated: no cell with servers");
+  }
+  EXPECT_EQ(calls, 2);
+}
+
+}  // namespace
+}  // namespace shoal
