@@ -13,6 +13,9 @@ double DilationOf(const Cell& cell, int cores) {
 HostShare ShareOf(const Cell& cell, int host) {
   HostShare share;
   share.bits_per_second = cell.bits_per_second / cell.dilation;
+  constexpr double kPacketSeconds = 250e-6;
+  share.packet_bytes = static_cast<int>(std::clamp(
+      cell.bits_per_second / 8 * kPacketSeconds, 8192.0, 65536.0));
   double cores = cell.cores_per_host / cell.dilation;
   if (cell.straggler.has_value() && cell.straggler->host == host &&
       !cell.replayed()) {

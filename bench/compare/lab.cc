@@ -33,11 +33,6 @@ constexpr char kPrefix[] = "shoal-lab";
 constexpr char kNamespaces[] = "/run/netns";
 constexpr char kNet[] = "10.213.61";  // private to the namespaces
 constexpr int kHostsMost = 250;
-// What tbf lets through at once, and the largest packet that the kernel makes
-// for it. Small, so that an idle link does not save up rate: 16 KiB are 0.13 ms
-// of 1 Gbit/s.
-constexpr char kBurst[] = "16kb";
-constexpr char kLargestPacket[] = "8192";
 constexpr char kQueue[] = "2500000";  // bytes that wait for the link
 constexpr absl::Duration kStreamWindow = absl::Milliseconds(500);
 
@@ -91,15 +86,18 @@ absl::Status Ip(std::vector<std::string> arguments) {
   return RunTool(arguments);
 }
 
-// Limits what leaves a device.
+// Limits what leaves a device. What tbf lets through at once is little more than
+// the largest packet, so that an idle link does not save up rate: tbf cuts a
+// larger packet into those of the wire, and counts their headers.
 absl::Status Limit(const std::string& name, const std::string& device,
-                   double bits_per_second) {
-  if (bits_per_second <= 0) return absl::OkStatus();
+                   const HostShare& share) {
+  if (share.bits_per_second <= 0) return absl::OkStatus();
   SHOAL_RETURN_IF_ERROR(Ip({"-n", name, "link", "set", device, "gso_max_size",
-                            kLargestPacket}));
+                            absl::StrCat(share.packet_bytes)}));
   return RunTool({"tc", "-n", name, "qdisc", "add", "dev", device, "root",
-                  "tbf", "rate", absl::StrFormat("%.0fbit", bits_per_second),
-                  "burst", kBurst, "limit", kQueue});
+                  "tbf", "rate",
+                  absl::StrFormat("%.0fbit", share.bits_per_second), "burst",
+                  absl::StrCat(share.packet_bytes * 5 / 4), "limit", kQueue});
 }
 
 }  // namespace
@@ -183,9 +181,8 @@ absl::Status Lab::AddHost(int host) {
   SHOAL_RETURN_IF_ERROR(Ip({"-n", name, "addr", "add",
                             absl::StrCat(addresses_[host], "/24"), "dev",
                             "eth0"}));
-  const double rate = shares_[host].bits_per_second;
-  SHOAL_RETURN_IF_ERROR(Limit(name, "eth0", rate));
-  SHOAL_RETURN_IF_ERROR(Limit(hub_, port, rate));
+  SHOAL_RETURN_IF_ERROR(Limit(name, "eth0", shares_[host]));
+  SHOAL_RETURN_IF_ERROR(Limit(hub_, port, shares_[host]));
   return Ip({"-n", name, "link", "set", "eth0", "up"});
 }
 

@@ -31,6 +31,15 @@ TEST(DilationTest, AHostHasItsShareOfCoresAndLink) {
   EXPECT_EQ(share.quota, absl::Milliseconds(2));
 }
 
+TEST(DilationTest, TheLargestPacketIsThatOfTheRealLink) {
+  Cell cell = CellOf(2, 1, 1e9);
+  EXPECT_EQ(ShareOf(cell, 0).packet_bytes, 31250);
+  cell.dilation = 4;
+  EXPECT_EQ(ShareOf(cell, 0).packet_bytes, 31250);
+  EXPECT_EQ(ShareOf(CellOf(2, 1, 1e10), 0).packet_bytes, 65536);
+  EXPECT_EQ(ShareOf(CellOf(2, 1, 1e8), 0).packet_bytes, 8192);
+}
+
 TEST(DilationTest, ASmallShareHasALongerPeriod) {
   Cell cell = CellOf(8, 1, 1e10);
   cell.dilation = 10;
