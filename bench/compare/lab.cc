@@ -86,9 +86,10 @@ absl::Status Ip(std::vector<std::string> arguments) {
   return RunTool(arguments);
 }
 
-// Limits what leaves a device. What tbf lets through at once is little more than
-// the largest packet, so that an idle link does not save up rate: tbf cuts a
-// larger packet into those of the wire, and counts their headers.
+// Limits what leaves a device. What tbf lets through at once is little more
+// than the largest packet, so that an idle link does not save up rate. It is
+// not less: tbf cuts a packet that it cannot let through at once into those of
+// the wire, and it counts their headers.
 absl::Status Limit(const std::string& name, const std::string& device,
                    const HostShare& share) {
   if (share.bits_per_second <= 0) return absl::OkStatus();
