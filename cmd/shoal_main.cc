@@ -39,6 +39,9 @@ constexpr Subcommand kSubcommands[] = {
     {"bench compare",
      "Compare modes, numbers of hosts and networks by one job.",
      BenchCompareCommand},
+    {"bench allreduce",
+     "Measure the network between hosts by the AllReduce of a ring.",
+     BenchAllReduceCommand},
     {"data gen", "Write synthetic data for experiments.", DataGenCommand},
     {"data prepare", "Turn raw Criteo files into examples to train on.",
      DataPrepareCommand},
@@ -57,7 +60,7 @@ std::string HelpText() {
       "Shoal trains click-through-rate models with parameter servers.\n\n"
          "Usage: shoal SUBCOMMAND [--flag=value ...]\n\n";
   for (const Subcommand& subcommand : kSubcommands) {
-    absl::StrAppendFormat(&text, "  shoal %-13s %s\n", subcommand.name,
+    absl::StrAppendFormat(&text, "  shoal %-15s %s\n", subcommand.name,
                           subcommand.about);
   }
   absl::StrAppend(

@@ -17,8 +17,8 @@ JOB_COMMANDS = [("T", ["shoal", "train"]), ("R", ["shoal", "run"]),
                 ("P", ["shoal-ps"]), ("W", ["shoal-worker"]),
                 ("E", ["shoal", "eval"]), ("I", ["shoal", "infer"])]
 # Commands of shoal whose flags are not those of a job.
-OTHER_COMMANDS = ["data gen", "data prepare", "data stat", "bench compare",
-                  "plan"]
+OTHER_COMMANDS = ["data gen", "data prepare", "data stat",
+                  "bench allreduce", "bench compare", "plan"]
 
 
 def help_flags(bin_dir, command):

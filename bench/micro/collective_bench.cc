@@ -8,7 +8,7 @@
 //   us               wall time of one AllReduce, from the first rank's call to
 //                    the last rank's completion: the mean of a turn, of which
 //                    the median over the turns
-//   busbw            GB/s a rank: 2 (N - 1) / N x bytes ÷ wall time
+//   busbw            GB/s a rank: 2 (N - 1) / N x bytes ÷ wall time (BusRate)
 //   bare_us          the same of the bare ring
 //   share            bare_us ÷ us; at least .90 is the aim
 //   gloo_us          the same of Gloo's ring, without a check that ranks agree
@@ -38,6 +38,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/thread_executor.h"
+#include "bench/allreduce/bus_rate.h"
 #include "bench/micro/bare_ring.h"
 #include "bench/micro/thread_cpu.h"
 #include "benchmark/benchmark.h"
@@ -306,12 +307,12 @@ void AllReduce(benchmark::State& state, Reduction reduction) {
     gloos.Add(ranks.Run(peer, calls));
 #endif
   }
-  const double n = static_cast<double>(size);
   const double turn_gb = 1e-9 * static_cast<double>(bytes) * calls;
   const double gigabytes = turn_gb * static_cast<double>(state.iterations());
   const double wall = owns.median_wall();
   state.counters["us"] = 1e6 * wall / calls;
-  state.counters["busbw"] = 2 * (n - 1) / n * turn_gb / wall;
+  state.counters["busbw"] =
+      BusRate(static_cast<int>(size), turn_gb, wall);
   state.counters["bare_us"] = 1e6 * bares.median_wall() / calls;
   state.counters["share"] = bares.median_wall() / wall;
   state.counters["cpu_s/GB"] = owns.cpu() / gigabytes;
@@ -322,9 +323,7 @@ void AllReduce(benchmark::State& state, Reduction reduction) {
 }
 
 void Sizes(benchmark::internal::Benchmark* benchmark) {
-  for (int64_t bytes = 4 << 10; bytes <= 64 << 20; bytes *= 4) {
-    benchmark->Args({2, bytes});
-  }
+  for (const int bytes : AllReduceSizes()) benchmark->Args({2, bytes});
   benchmark->Args({4, 4 << 20})->ArgNames({"ranks", "bytes"})->UseRealTime();
 }
 BENCHMARK_CAPTURE(AllReduce, fast, Reduction::kFast)->Apply(Sizes);

@@ -18,7 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 COMMANDS = [["shoal", "train"], ["shoal", "run"], ["shoal", "data", "gen"],
             ["shoal-ps"], ["shoal-worker"], ["shoal", "data", "prepare"],
             ["shoal", "data", "stat"], ["shoal", "eval"], ["shoal", "infer"],
-            ["shoal", "plan"]]
+            ["shoal", "plan"], ["shoal", "bench", "allreduce"]]
 
 
 class HelpTest(harness.ShoalTest):
