@@ -58,7 +58,9 @@ std::vector<std::string> NotPlayed(const std::string& where) {
           "oversubscribed switches: the bridge between the hosts has no limit",
           "neighbours on the hosts and on the network",
           "caches and memory bandwidth of hosts of their own: all hosts share "
-          "those of this machine"};
+          "those of this machine",
+          "network cards: the kernel does their work, in the hosts' processor "
+          "time"};
 }
 
 // What the flags say, before anything is measured.
