@@ -91,9 +91,11 @@ class Step {
   double WaitForPace() const;
   StepPrediction InStep() const;
   double PullOfAll() const;
-  // `spread`: how much later the last worker pushes than most.
+  // `spread`: how much later the slowest worker pushes than the mean one.
   double PushOfAll(double spread) const;
-  double Ring(double* compute) const;
+  // `spread`: how much later the slowest rank has its gradient than the mean
+  // one. *slower: how much longer a core computes that also sums.
+  double Ring(double spread, double* slower) const;
 
   const ModeShape& mode_;
   const StepDemand& d_;
@@ -139,15 +141,21 @@ Step::Cycle Step::CycleAt(double t) const {
   const double queue = 1 / (1 - std::min(.999, server * others));
   const double pushes = std::min(.999, w_ * push_ / t);
   const double replies = std::min(.999, w_ * reply_ / t);
-  // Half of what is on a link comes before a message that comes at any time,
+  // Most of what is on a link comes before a message that comes at any time,
   // and all of it where a pull and a push begin together.
-  const double met = (depth == 0 ? .5 : 1) * others * others;
+  const double met = (depth == 0 ? .75 : 1) * others * others;
   const double reply = reply_ * (1 + met * pushes);
   const double push = push_ * (1 + met * replies);
   // Without a link the push of the step before reaches the server first.
   const double before = n_ == 1 && depth > 0 ? d_.push_server : 0;
+  // A pull waits for the longest of all servers' queues. Their lengths are
+  // geometric, in pushes.
+  const double ahead = std::min(.95, server * at_server * others);
+  const double longest = ahead > 0 ? std::log(n_) / -std::log(ahead) : 0;
+  const double last = std::max(0.0, longest - ahead / (1 - ahead)) *
+                      d_.push_server / n_ * at_server;
   const double pull_elapsed =
-      2 * latency_ + request_ +
+      2 * latency_ + request_ + last +
       Piped({reply, (before + d_.pull_server / n_) * at_server * queue,
              d_.pull_worker * at_worker},
             n_);
@@ -211,31 +219,39 @@ double Step::WaitForPace() const {
 }
 
 double Step::PullOfAll() const {
+  const double reply = w_ * reply_;
   const double server = w_ * d_.pull_server;
   const double receive = d_.pull_worker;
-  // Threads of a host share its cores: while all are busy, all are slower.
-  const double shared = std::max(
-      1.0, (server + w_ * receive) / (cores_ * std::max(server, receive)));
+  // Threads of a host share its cores, which are a station of their own.
+  const double cores = (server + w_ * receive) / cores_;
+  const double parts = n_ * w_;
   return 2 * latency_ + w_ * request_ +
-         Piped({w_ * reply_, server * shared, receive * shared}, n_ * w_);
+         std::max(Piped({reply, server, receive}, parts),
+                  Piped({reply, cores}, parts));
 }
 
 double Step::PushOfAll(double spread) const {
-  const bool slowed = spread > 0;
-  const double server = w_ * d_.push_server / std::min(1.0, cores_);
-  const double all = Piped({w_ * push_, server}, ranks_);
+  const double link = w_ * push_;
+  const double server = w_ * d_.push_server;
+  const double alone = link + server / ranks_;
+  if (cores_ <= w_ && spread > 0) {
+    // The slowest worker's core serves those pushes of the others that come
+    // while it computes, which is so much later. The others' last ones are
+    // served while its own push is on the link.
+    const double others = server * (1 - 1 / ranks_);
+    const double before =
+        std::min(spread, others * std::min(1.0, spread / link));
+    return 2 * latency_ + before +
+           std::max(alone, others - before + server / ranks_);
+  }
+  const double all = Piped({link, server}, ranks_);
   // The servers have done part of it when the slowest worker pushes, if they
   // have cores that the slowest worker does not need.
   spread *= std::clamp(cores_ - w_, 0.0, 1.0);
-  const double alone = w_ * push_ + server / ranks_;
-  if (cores_ <= w_ && slowed) {
-    // The slowest worker's core serves the others' pushes first.
-    return 2 * latency_ + w_ * push_ + server * (1 - 1 / ranks_);
-  }
   return 2 * latency_ + std::max(alone, all - spread);
 }
 
-double Step::Ring(double* compute) const {
+double Step::Ring(double spread, double* slower) const {
   if (ranks_ == 1) return 0;
   const double shared = std::max(1.0, w_ / cores_);
   const double reduce_link = LinkSeconds(d_.reduce_bytes);
@@ -243,25 +259,34 @@ double Step::Ring(double* compute) const {
   const double reduce = std::max(reduce_link, reduce_core);
   const double hop = latency_ + s_.ring_hop;
   const double hidden = s_.final_share * d_.compute;
-  if (cores_ < 2 * w_) *compute += std::min(reduce_core, hidden) / 2;
-  const double left = std::max(reduce - hidden, reduce / d_.buckets);
+  const double last = reduce / d_.buckets;
+  // What of the sum may run beside the computation: all but the last bucket,
+  // from when the first one is final.
+  const double before_last = 1 - 1.0 / d_.buckets;
+  if (cores_ < 2 * w_) *slower = std::min(reduce_core, hidden) * before_last;
   const double gather =
       std::max(LinkSeconds(d_.gather_bytes), d_.gather_core * shared);
-  // What is gathered goes round beside the last buckets, unless it comes after
-  // a push to servers.
-  // The rank that was last has the sum of its last bucket after half of the
-  // hops, and is the one that the others would wait for.
-  const double hops =
-      mode_.servers()
-          ? d_.reduce_hops / 2.0 + d_.gather_hops
-          : std::max(d_.reduce_hops / 2.0, static_cast<double>(d_.gather_hops));
-  return left + gather + hops * hop;
+  // The others have gone on to the slowest rank's turn while they waited for
+  // it, which is half of the hops of the last bucket at most.
+  double hops = d_.reduce_hops * hop;
+  hops -= std::min(hops / 2, spread);
+  const double gather_hops = d_.gather_hops * hop;
+  if (mode_.servers()) {
+    // What is gathered comes after a push to servers. While several buckets are
+    // on their way, the hops of one are beside the bytes of the others.
+    return std::max(reduce - hidden * before_last, last + hops) + gather +
+           gather_hops;
+  }
+  // What is gathered goes round beside the last buckets.
+  const double left = std::max(reduce - hidden, last);
+  return std::max(left + gather + gather_hops, last + hops);
 }
 
 StepPrediction Step::InStep() const {
-  double compute = d_.compute * s_.step_times.ExpectedMax(ranks_) *
-                   std::max(1.0, w_ / cores_);
-  const double slowest = compute - d_.compute;
+  // All workers of a host compute at once.
+  const double mean = d_.compute * std::max(1.0, w_ / cores_);
+  const double compute = mean * s_.step_times.ExpectedMax(ranks_);
+  const double slowest = compute - mean;
   double exchange = 0;
   if (mode_.servers()) {
     exchange += PullOfAll() + PushOfAll(mode_.ring() ? 0 : slowest);
@@ -270,11 +295,12 @@ StepPrediction Step::InStep() const {
     // The coordinator closes the step, then all servers apply it.
     exchange += latency_ + d_.apply_server;
   }
-  if (mode_.ring()) exchange += Ring(&compute);
+  double slower = 0;
+  if (mode_.ring()) exchange += Ring(slowest, &slower);
   const double own = d_.push_worker + d_.apply_worker;
   StepPrediction p;
-  p.step_seconds = compute + own + exchange;
-  p.wait_seconds = p.step_seconds - d_.compute - own;
+  p.step_seconds = compute + slower + own + exchange;
+  p.wait_seconds = p.step_seconds - mean - slower - own;
   const double hops = d_.reduce_hops + d_.gather_hops;
   const std::pair<double, Limit> candidates[] = {
       {d_.compute + own, Limit::kWorkerCore},
@@ -292,11 +318,27 @@ StepPrediction Step::InStep() const {
   return p;
 }
 
+// The demand on hosts whose only core is so many times slower.
+StepDemand OnSlowerCore(StepDemand d, double times) {
+  for (double* const seconds :
+       {&d.compute, &d.pull_worker, &d.push_worker, &d.apply_worker,
+        &d.pull_server, &d.push_server, &d.apply_server, &d.reduce_core,
+        &d.gather_core}) {
+    *seconds *= times;
+  }
+  return d;
+}
+
 }  // namespace
 
 StepPrediction PredictStep(const ModeShape& mode, const StepDemand& demand,
                            const StepSetting& setting) {
-  return Step(mode, demand, setting).Predict();
+  const double cores = setting.cluster.cores;
+  if (cores >= 1) return Step(mode, demand, setting).Predict();
+  // A share of a core is a core that is slower.
+  StepSetting slow = setting;
+  slow.cluster.cores = 1;
+  return Step(mode, OnSlowerCore(demand, 1 / cores), slow).Predict();
 }
 
 }  // namespace shoal
