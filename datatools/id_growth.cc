@@ -51,7 +51,7 @@ absl::Status ReadFile(const FileSystem& files, const std::string& path,
   SHOAL_ASSIGN_OR_RETURN(const FileFormat format,
                          DetectFormat(*file, options.format));
   ExampleOptions examples;
-  examples.may_lack_label = true;
+  examples.any_label = true;
   examples.feature_size = options.feature_size;
   examples.field_size = options.field_size;
   SHOAL_ASSIGN_OR_RETURN(

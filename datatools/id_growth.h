@@ -27,9 +27,10 @@ struct IdGrowthOptions {
 // The distinct ids of 1, 2, 4, … batches in a row of these files, in their
 // order: the mean over the whole groups of so many batches, up to half of the
 // batches that were read and at most `most_batches`. So does the number of rows
-// of a step grow with the workers whose batches the step has. Bad rows are
-// skipped. Errors: those of the files; INVALID_ARGUMENT if there is not one
-// whole batch. Memory: 16 bytes and more for each distinct id.
+// of a step grow with the workers whose batches the step has. Labels are not
+// looked at; bad rows are skipped. Errors: those of the files; INVALID_ARGUMENT
+// if there is not one whole batch. Memory: 16 bytes and more for each distinct
+// id.
 absl::StatusOr<std::vector<IdGrowthPoint>> MeasureIdGrowth(
     const FileSystem& files, const std::vector<std::string>& paths,
     const IdGrowthOptions& options);

@@ -1,27 +1,8 @@
 #include "bench/compare/byte_formula.h"
 
-#include <algorithm>
-#include <memory>
-
-#include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
 #include "bench/compare/cell_mode.h"
-#include "core/unique_ids.h"
-#include "job/options_from_flags.h"
-#include "worker/data/format_table.h"
-#include "worker/data/open_examples.h"
 
 namespace shoal {
-namespace {
-
-constexpr int kBatches = 16;  // that DistinctIds looks at
-
-class SkipBadRows final : public BadRowSink {
- public:
-  absl::Status Add(const BadRow&) override { return absl::OkStatus(); }
-};
-
-}  // namespace
 
 RoleBytes FormulaOf(const Cell& cell, const ComparedModel& model, double batch,
                     double rows) {
@@ -49,47 +30,6 @@ RoleBytes FormulaOf(const Cell& cell, const ComparedModel& model, double batch,
     *bytes /= batch;
   }
   return step;
-}
-
-absl::StatusOr<double> DistinctIds(const FileSystem& files,
-                                   const JobFlags& flags, int batch_size) {
-  SHOAL_ASSIGN_OR_RETURN(const DataSources sources,
-                         SourcesFromFlags(files, flags));
-  const PieceReaderOptions reader_options = PieceReaderOptionsFromFlags(flags);
-  ExampleOptions options;
-  options.feature_size = reader_options.feature_size;
-  options.field_size = reader_options.field_size;
-  options.num_labels = reader_options.num_labels;
-  SkipBadRows bad;
-  UniqueIds unique;
-  ExampleBatch batch;
-  double ids = 0;
-  int batches = 0;
-  for (const LocalSource& source : sources.train) {
-    SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file,
-                           files.OpenForRead(source.path));
-    SHOAL_ASSIGN_OR_RETURN(const FileFormat format,
-                           DetectFormat(*file, reader_options.format));
-    SHOAL_ASSIGN_OR_RETURN(
-        const std::unique_ptr<ExampleReader> reader,
-        OpenExamples(file.get(), format, 0, file->size(), options));
-    while (batches < kBatches) {
-      batch.Clear();
-      SHOAL_RETURN_IF_ERROR(
-          reader->ReadRows(static_cast<uint32_t>(batch_size), &batch, &bad));
-      if (batch.size() < static_cast<size_t>(batch_size)) break;
-      unique.Build(batch.ids);
-      ids += static_cast<double>(unique.distinct().size());
-      ++batches;
-    }
-    if (batches == kBatches) break;
-  }
-  if (batches == 0) {
-    return absl::NotFoundError(absl::StrCat(
-        "--training_data_dir=", flags.data.training_data_dir,
-        ": no file has ", batch_size, " rows"));
-  }
-  return ids / batches;
 }
 
 }  // namespace shoal

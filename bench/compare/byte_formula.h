@@ -1,13 +1,7 @@
 #ifndef SHOAL_BENCH_COMPARE_BYTE_FORMULA_H_
 #define SHOAL_BENCH_COMPARE_BYTE_FORMULA_H_
 
-#include <cstdint>
-
-#include "absl/status/statusor.h"
-#include "base/file_system.h"
 #include "bench/compare/cell.h"
-#include "job/data_sources.h"
-#include "launch/job_flags.h"
 
 namespace shoal {
 
@@ -23,12 +17,6 @@ namespace shoal {
 //                gradient a row to push; it receives D and a row for each id
 RoleBytes FormulaOf(const Cell& cell, const ComparedModel& model, double batch,
                     double rows);
-
-// The mean number of distinct ids in a batch of so many rows, from the first
-// batches of the data (the files of `flags` to train on, in their order).
-// Errors: those of the files; NOT_FOUND if there is not one whole batch.
-absl::StatusOr<double> DistinctIds(const FileSystem& files,
-                                   const JobFlags& flags, int batch_size);
 
 }  // namespace shoal
 

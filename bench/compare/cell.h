@@ -145,6 +145,9 @@ struct ComparedModel {
   uint64_t dense_bytes = 0;      // of all dense variables
   uint64_t row_bytes = 0;        // of a table row's weights
   double flop_per_sample = 0;    // of the plain network's products
+  // All tables with their optimizer state; 0: not known, as with tables that
+  // grow.
+  uint64_t table_bytes = 0;
 };
 
 struct ComparedData {

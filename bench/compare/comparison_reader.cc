@@ -45,6 +45,10 @@ std::map<std::string, ComparedModel> ReadModels(const JsonNode& node) {
         model.dense_bytes = entry.Field("dense_bytes").U64();
         model.row_bytes = entry.Field("row_bytes").U64();
         model.flop_per_sample = ReadFigure(entry.Field("flop_per_sample"));
+        // Files of older versions lack it.
+        if (entry.Has("table_bytes")) {
+          model.table_bytes = entry.Field("table_bytes").U64();
+        }
         models[name] = std::move(model);
       });
   return models;

@@ -19,7 +19,8 @@ void WriteModels(const std::map<std::string, ComparedModel>& models,
     for (const auto& [flag, value] : model.flags) w->Field(flag, value);
     w->EndObject().Field("dense_bytes", model.dense_bytes);
     w->Field("row_bytes", model.row_bytes);
-    w->Field("flop_per_sample", model.flop_per_sample).EndObject();
+    w->Field("flop_per_sample", model.flop_per_sample);
+    w->Field("table_bytes", model.table_bytes).EndObject();
   }
   w->EndObject();
 }

@@ -21,11 +21,13 @@
 #include "bench/compare/byte_formula.h"
 #include "bench/compare/cpu_watch.h"
 #include "bench/compare/dilation.h"
+#include "job/job_id_growth.h"
 #include "job/job_plan.h"
 #include "job/memory_forecast.h"
 #include "job/options_from_flags.h"
 #include "job/plan_processes.h"
 #include "job/temporary_token.h"
+#include "job/variable_sizes.h"
 #include "job/worker_compute.h"
 #include "launch/job_flag_set.h"
 #include "report/live_output.h"
@@ -41,6 +43,8 @@ constexpr double kRecordSeconds = 30;
 // warm-up, but at most so many times as long.
 constexpr uint64_t kLeastSteps = 12;
 constexpr double kLongest = 4;
+// Batches of the data in which distinct ids are counted.
+constexpr uint64_t kIdBatches = 16;
 
 // A log file as the output of a job.
 class LogFile {
@@ -138,17 +142,9 @@ absl::StatusOr<ComparedModel> CellRunner::ModelOf(
   const FlagMap& job = options_.job.at(model);
   SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Planned> planned, Plan(job));
   SHOAL_ASSIGN_OR_RETURN(const JobPlan plan, PlanJob(planned->flags));
-  ComparedModel found;
-  found.flags = job;
-  found.dense_bytes = 4 * static_cast<uint64_t>(plan.spec.dense_size());
-  for (const TableSpec& table : plan.spec.tables) {
-    found.row_bytes += 4 * static_cast<uint64_t>(table.row_dim());
-  }
-  for (const DenseSpec& dense : plan.spec.dense) {
-    if (dense.shape.size() < 2) continue;
-    found.flop_per_sample += 6 * static_cast<double>(dense.size());
-  }
-  return found;
+  const VariableSizes sizes = SizesOf(plan.spec);
+  return ComparedModel{job, sizes.dense_bytes, sizes.row_bytes,
+                       sizes.flop_per_sample, sizes.table_bytes};
 }
 
 std::optional<RoleBytes> CellRunner::Formula(const Cell& cell,
@@ -163,8 +159,9 @@ std::optional<RoleBytes> CellRunner::Formula(const Cell& cell,
     const auto planned = Plan(options_.job.at(cell.model));
     if (!planned.ok()) return std::nullopt;
     const auto rows =
-        DistinctIds(*options_.files, (*planned)->flags, batch);
-    distinct_ids_[key] = rows.ok() ? *rows : 0;
+        MeasureJobIdGrowth(*options_.files, (*planned)->flags,
+                           static_cast<uint32_t>(batch), kIdBatches / 2);
+    distinct_ids_[key] = rows.ok() ? rows->front().ids : 0;
   }
   if (distinct_ids_[key] <= 0) return std::nullopt;
   return FormulaOf(cell, *model, mean_batch, distinct_ids_[key]);

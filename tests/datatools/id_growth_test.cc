@@ -49,6 +49,14 @@ TEST(IdGrowthTest, NoMoreThanTheMostBatchesAreRead) {
   EXPECT_EQ(points->size(), 2u);
 }
 
+TEST(IdGrowthTest, LabelsDoNotMatter) {
+  FakeFileSystem files;
+  files.AddFile("/a", "7 1:1\n-1 2:1\n0.5 3:1\n1 4:1\n");
+  const auto points = MeasureIdGrowth(files, {"/a"}, Options(4));
+  ASSERT_TRUE(points.ok()) << points.status();
+  EXPECT_EQ((*points)[0].ids, 4);
+}
+
 TEST(IdGrowthTest, TooFewRowsAreNamed) {
   FakeFileSystem files;
   files.AddFile("/a", Rows(0, 5));

@@ -85,7 +85,8 @@ Comparison Whole() {
   all.target_auc = .76;
   all.price_per_host_hour = .5;
   all.repeats = 3;
-  all.models["A"] = {{{"embedding_size", "16"}}, 2'500'000, 68, 3.42e6};
+  all.models["A"] = {
+      {{"embedding_size", "16"}}, 2'500'000, 68, 3.42e6, 204'000'000};
   all.data = {1'000'000, 8};
   all.not_played = {"latency"};
   all.cells = {computed, replayed};
@@ -134,6 +135,7 @@ TEST(ComparisonJsonTest, GivesBackWhatWasWritten) {
   EXPECT_EQ(parsed->target_auc, .76);
   EXPECT_EQ(parsed->models.at("A").flags.at("embedding_size"), "16");
   EXPECT_EQ(parsed->models.at("A").dense_bytes, 2'500'000u);
+  EXPECT_EQ(parsed->models.at("A").table_bytes, 204'000'000u);
   ASSERT_EQ(parsed->cells.size(), 2u);
   const Cell& cell = parsed->cells[0];
   EXPECT_EQ(cell.straggler->host, 1);
@@ -188,6 +190,14 @@ TEST(ComparisonJsonTest, SkipsKeysThatItDoesNotKnow) {
       ComparisonJson(Whole()),
       {{"\"format\": 1", "\"format\": 1, \"new\": 2"}});
   EXPECT_TRUE(ParseComparison(text).ok());
+}
+
+TEST(ComparisonJsonTest, ReadsAModelWithoutTheSizeOfItsTables) {
+  const std::string text = absl::StrReplaceAll(
+      ComparisonJson(Whole()), {{"\"table_bytes\"", "\"other\""}});
+  const auto parsed = ParseComparison(text);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->models.at("A").table_bytes, 0u);
 }
 
 TEST(ComparisonJsonTest, ReadsACellWithoutItsDilation) {
