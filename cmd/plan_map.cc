@@ -10,6 +10,7 @@
 #include "plan/cluster_description.h"
 #include "plan/crossover.h"
 #include "plan/prediction.h"
+#include "report/mode_style.h"
 #include "report/number_text.h"
 #include "report/svg_chart.h"
 
@@ -68,7 +69,7 @@ std::string DrawPlanMap(const PlanRequest& request) {
   chart.y_title = "network";
   for (const ModeShape* const mode : request.modes) {
     chart.keys.push_back(
-        {mode->name, static_cast<int>(chart.keys.size()), ChartHatch::kNone});
+        {mode->name, ModeStyle(mode->name), ChartHatch::kNone});
   }
   std::vector<int> hosts = request.hosts;
   if (hosts.size() > kMostColumns) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "report/mode_style.h"
 
 namespace shoal {
 
@@ -46,9 +47,7 @@ int ModeOrder(const Cell& cell) {
 }
 
 int ModeStyle(const Cell& cell) {
-  // All modes with backup workers look alike.
-  return cell.backup_workers > 0 ? static_cast<int>(std::size(kTrainingModes))
-                                 : ModeOrder(cell);
+  return ModeStyle(cell.mode, cell.backup_workers > 0);
 }
 
 }  // namespace shoal

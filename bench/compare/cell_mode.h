@@ -27,7 +27,7 @@ std::string ModeName(const Cell& cell);
 // The place of the mode in the table, from 0: the order of tables and pictures.
 // A mode that is not in the table comes last.
 int ModeOrder(const Cell& cell);
-// The style of charts for it, the same in all pictures (report/svg_chart.h).
+// The style of charts for it, the same in all pictures (report/mode_style.h).
 int ModeStyle(const Cell& cell);
 
 }  // namespace shoal
