@@ -13,6 +13,7 @@ namespace {
 // How distinct ids grow with samples where only one point is known. Criteo's
 // ids grow with a power from .80 at 64 samples to .67 at 4,096.
 constexpr double kUsualGrowth = .75;
+constexpr int kDeepest = 2;  // of --pipeline_depth
 
 }  // namespace
 
@@ -67,6 +68,8 @@ absl::Status Calibration::Validate() const {
       {"worker_memory", worker_memory, true},
       {"server_memory", server_memory, true},
       {"table_bytes", table_bytes, true},
+      {"least_cores", least_cores, true},
+      {"most_cores", most_cores, true},
       {"least_batch", least_batch, true},
       {"most_batch", most_batch, true},
       {"least_bits", least_bits, true},
@@ -82,6 +85,10 @@ absl::Status Calibration::Validate() const {
   }
   if (!(final_share >= 0 && final_share <= 1)) {
     return wrong("final_share", "must be a number from 0 to 1");
+  }
+  if (ssp_bound < 0) return wrong("ssp_bound", "must be 0 or more");
+  if (pipeline_depth < 0 || pipeline_depth > kDeepest) {
+    return wrong("pipeline_depth", absl::StrCat("must be 0 to ", kDeepest));
   }
   const RelativeTimes& t = step_times;
   if (!(t.p10 <= t.p50 && t.p50 <= t.p90 && t.p90 <= t.p99 && t.p99 <= t.max &&

@@ -36,6 +36,9 @@ struct Calibration {
   double flop_per_sample = 0;  // of its matrix products; 0: not known
   // Ascending in both; one entry or more.
   std::vector<DistinctIds> distinct_ids;
+  // Settings of the modes that have them.
+  int ssp_bound = 3;
+  int pipeline_depth = 1;
   RelativeTimes step_times;  // of the computation of one batch
   UnitCosts costs;
   // Bytes of memory of a worker process and of a server process without its
@@ -49,8 +52,11 @@ struct Calibration {
   std::vector<ModeCorrection> corrections;
 
   // The part of the space that was measured. What lies outside is
-  // extrapolated. 0 hosts or bits: nothing of the kind was measured.
+  // extrapolated. 0 cores or bits: nothing of the kind was measured.
+  std::vector<std::string> modes;  // empty: not known, so any may have been
   int most_hosts = 1;
+  double least_cores = 0;  // of a host
+  double most_cores = 0;
   double least_batch = 0;
   double most_batch = 0;
   double least_bits = 0;  // a second

@@ -35,6 +35,13 @@ void ForEachFigure(Calibration& c, Visit visit) {
   visit("most_bits", c.most_bits);
 }
 
+// Those that older files lack.
+template <typename Calibration, typename Visit>
+void ForEachNewFigure(Calibration& c, Visit visit) {
+  visit("least_cores", c.least_cores);
+  visit("most_cores", c.most_cores);
+}
+
 template <typename Costs, typename Visit>
 void ForEachCost(Costs& c, Visit visit) {
   visit("sample", c.sample);
@@ -69,8 +76,12 @@ std::string CalibrationToJson(const Calibration& c) {
   w.BeginObject(/*lines=*/true).Field("format", kFormat);
   w.Field("version", kVersion).Field("cpu", c.cpu).Field("source", c.source);
   ForEachFigure(c, write);
+  ForEachNewFigure(c, write);
+  w.Field("ssp_bound", c.ssp_bound);
+  w.Field("pipeline_depth", c.pipeline_depth);
   w.Field("most_hosts", c.most_hosts);
   w.Field("network_measured", c.network_measured);
+  w.Key("modes").Values(c.modes);
   w.Key("distinct_ids").BeginArray(/*lines=*/true);
   for (const DistinctIds& ids : c.distinct_ids) {
     w.BeginObject().Field("samples", ids.samples).Field("ids", ids.ids);
@@ -106,6 +117,19 @@ absl::StatusOr<Calibration> CalibrationFromJson(absl::string_view text) {
   ForEachFigure(c, [&root](const char* key, double& value) {
     value = root.Field(key).Double();
   });
+  ForEachNewFigure(c, [&root](const char* key, double& value) {
+    if (root.Has(key)) value = root.Field(key).Double();
+  });
+  if (root.Has("ssp_bound")) c.ssp_bound = root.Field("ssp_bound").Int(1 << 20);
+  if (root.Has("pipeline_depth")) {
+    c.pipeline_depth = root.Field("pipeline_depth").Int(1 << 20);
+  }
+  if (root.Has("modes")) {
+    const JsonNode modes = root.Field("modes");
+    for (size_t i = 0, n = modes.Size(kMostEntries); i < n; ++i) {
+      c.modes.push_back(modes.At(i).String(kMostText));
+    }
+  }
   c.most_hosts = root.Field("most_hosts").Int(1 << 20);
   c.network_measured = root.Field("network_measured").Bool();
   const JsonNode ids = root.Field("distinct_ids");

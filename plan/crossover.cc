@@ -1,5 +1,6 @@
 #include "plan/crossover.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -48,7 +49,7 @@ std::vector<Crossover> CrossoversOf(const std::vector<const ModeShape*>& modes,
   double bits = kLeastBits;
   fastest = fastest_at(bits);
   while (fastest != nullptr && bits < kMostBits) {
-    const double next = bits * kStep;
+    const double next = std::min(bits * kStep, kMostBits);
     const ModeShape* const then = fastest_at(next);
     if (then != fastest) {
       double low = bits;
@@ -75,24 +76,25 @@ std::string CrossoverText(const Crossover& c) {
                       Counted(c.hosts, "host"));
 }
 
-std::optional<double> BitsForEfficiency(const ModeShape& mode,
-                                        const Calibration& calibration,
-                                        const PlannedJob& job,
-                                        ClusterDescription cluster, int hosts,
-                                        double share) {
-  const auto enough = [&](double bits) {
+std::optional<NeededBits> BitsForEfficiency(const ModeShape& mode,
+                                            const Calibration& calibration,
+                                            const PlannedJob& job,
+                                            ClusterDescription cluster,
+                                            int hosts, double share) {
+  const auto at = [&](double bits) {
     cluster.bits_per_second = bits;
-    return Predict(mode, calibration, job, cluster, hosts).efficiency >= share;
+    return Predict(mode, calibration, job, cluster, hosts);
   };
+  const auto enough = [&](double bits) { return at(bits).efficiency >= share; };
   if (!enough(kMostBits)) return std::nullopt;
   double low = kLeastBits;
   double high = kMostBits;
-  if (enough(low)) return low;
+  if (enough(low)) high = low;
   while (high / low > kPrecision) {
     const double middle = std::sqrt(low * high);
     (enough(middle) ? high : low) = middle;
   }
-  return high;
+  return NeededBits{high, at(high).extrapolated};
 }
 
 }  // namespace shoal

@@ -48,13 +48,19 @@ std::vector<Crossover> CrossoversOf(const std::vector<const ModeShape*>& modes,
 // "ring overtakes async above 6 Gbit/s at 4 hosts"
 std::string CrossoverText(const Crossover& crossover);
 
+// What a search over bandwidths found.
+struct NeededBits {
+  double bits_per_second = 0;
+  bool extrapolated = false;  // as Prediction::extrapolated, at this bandwidth
+};
+
 // The least bandwidth from which `hosts` hosts have at least `share` of the
 // speed of as many times one host; none if not even kMostBits is enough.
-std::optional<double> BitsForEfficiency(const ModeShape& mode,
-                                        const Calibration& calibration,
-                                        const PlannedJob& job,
-                                        ClusterDescription cluster, int hosts,
-                                        double share);
+std::optional<NeededBits> BitsForEfficiency(const ModeShape& mode,
+                                            const Calibration& calibration,
+                                            const PlannedJob& job,
+                                            ClusterDescription cluster,
+                                            int hosts, double share);
 
 }  // namespace shoal
 

@@ -49,6 +49,11 @@ CpuOfStep CpuOf(const ModeShape& mode, const Calibration& calibration,
   return cpu;
 }
 
+// The rows of a step.
+double RowsOf(const MeasuredCell& cell) {
+  return cell.mean_batch > 0 ? cell.mean_batch : cell.batch_size;
+}
+
 // The normal equations of the weighted least squares.
 struct Equations {
   std::array<Row, kCosts> a = {};
@@ -88,7 +93,7 @@ void AddCell(const MeasuredCell& cell, const ModeShape& mode,
              const Calibration& known, const UnitCosts& defaults,
              Equations* equations) {
   PlannedJob job = MeasuredJob(known);
-  job.batch_size = cell.batch_size;
+  job.batch_size = RowsOf(cell);
   Row worker;
   Row server;
   for (size_t i = 0; i < kCosts; ++i) {
@@ -99,10 +104,10 @@ void AddCell(const MeasuredCell& cell, const ModeShape& mode,
     worker[i] = cpu.worker;
     server[i] = cpu.server;
   }
-  const double measured_worker = cell.worker_cpu * cell.batch_size;
+  const double measured_worker = cell.worker_cpu * job.batch_size;
   equations->Add(worker, measured_worker, measured_worker);
   if (mode.servers() && cell.server_cpu > 0) {
-    const double measured_server = cell.server_cpu * cell.batch_size;
+    const double measured_server = cell.server_cpu * job.batch_size;
     equations->Add(server, measured_server, measured_server);
   }
 }
@@ -112,16 +117,25 @@ void FitRange(const std::vector<MeasuredCell>& cells, Calibration* fitted) {
   fitted->most_hosts = 1;
   fitted->least_batch = fitted->most_batch = cells.front().batch_size;
   fitted->least_bits = fitted->most_bits = 0;
+  fitted->least_cores = fitted->most_cores = 0;
+  fitted->modes.clear();
+  const auto extend = [](double value, double* least, double* most) {
+    *least = *most == 0 ? value : std::min(*least, value);
+    *most = std::max(*most, value);
+  };
   for (const MeasuredCell& cell : cells) {
+    if (std::find(fitted->modes.begin(), fitted->modes.end(), cell.mode) ==
+        fitted->modes.end()) {
+      fitted->modes.push_back(cell.mode);
+    }
+    if (cell.cores > 0) {
+      extend(cell.cores, &fitted->least_cores, &fitted->most_cores);
+    }
     fitted->most_hosts = std::max(fitted->most_hosts, cell.hosts);
     fitted->least_batch = std::min(fitted->least_batch, cell.batch_size);
     fitted->most_batch = std::max(fitted->most_batch, cell.batch_size);
     if (cell.hosts == 1 || cell.bits_per_second <= 0) continue;
-    fitted->least_bits =
-        fitted->least_bits == 0
-            ? cell.bits_per_second
-            : std::min(fitted->least_bits, cell.bits_per_second);
-    fitted->most_bits = std::max(fitted->most_bits, cell.bits_per_second);
+    extend(cell.bits_per_second, &fitted->least_bits, &fitted->most_bits);
   }
   fitted->network_measured = fitted->most_bits > 0;
 }
@@ -147,26 +161,29 @@ bool IsLike(const ModeShape& a, const ModeShape& b) {
          a.pipelined == b.pipelined;
 }
 
+// Whether the cell's time of a step is one that the formulas have to give: one
+// host alone tells nothing of waits, and for the others see the header.
+bool TellsOfSteps(const MeasuredCell& cell) {
+  return cell.hosts > 1 && cell.samples_per_second > 0 &&
+         cell.bits_per_second > 0 && cell.cores > 0;
+}
+
 void FitCorrections(const std::vector<MeasuredCell>& cells,
                     Calibration* fitted) {
   std::map<std::string, int> most_hosts;
   for (const MeasuredCell& cell : cells) {
+    if (!TellsOfSteps(cell)) continue;
     most_hosts[cell.mode] = std::max(most_hosts[cell.mode], cell.hosts);
   }
   std::map<std::string, std::pair<double, int>> logs;  // sum, count
   for (const MeasuredCell& cell : cells) {
-    // One host alone tells nothing of waits.
-    if (cell.hosts == 1 || cell.hosts != most_hosts[cell.mode] ||
-        cell.samples_per_second <= 0) {
-      continue;
-    }
+    if (!TellsOfSteps(cell) || cell.hosts != most_hosts[cell.mode]) continue;
     ClusterDescription cluster;
     cluster.hosts = cell.hosts;
     cluster.cores = cell.cores;
-    cluster.bits_per_second =
-        cell.bits_per_second > 0 ? cell.bits_per_second : 1e12;
+    cluster.bits_per_second = cell.bits_per_second;
     PlannedJob job = MeasuredJob(*fitted);
-    job.batch_size = cell.batch_size;
+    job.batch_size = RowsOf(cell);
     const Prediction p =
         Predict(*FindModeShape(cell.mode), *fitted, job, cluster, cell.hosts);
     auto& [sum, count] = logs[cell.mode];

@@ -15,7 +15,10 @@ struct MeasuredCell {
   std::string mode;
   int hosts = 1;
   double batch_size = 0;       // of one worker
-  double cores = 1;            // of a host
+  // Rows of a mean batch, which is smaller than `batch_size` if the last batch
+  // of each piece of the data is; 0: as `batch_size`.
+  double mean_batch = 0;
+  double cores = 0;            // of a host; 0: not known
   double bits_per_second = 0;  // 0: not limited
   double samples_per_second = 0;
   // Processor seconds for a sample; below 0: not measured.
@@ -37,9 +40,14 @@ struct MeasuredCell {
 // several; a mode without a cell gets that of the modes that are like it, or
 // else of all.
 //
+// Processor times are taken from all cells, step times from some: the times of
+// cells whose links were not limited (bits_per_second 0, as over loopback) or
+// whose hosts have cores that are not known have in them how messages went
+// there, and a plan adds what a link and its latency take. So corrections leave
+// such cells out, and without others there are none.
+//
 // The part of the space that counts as measured is that of the cells. Cells of
-// several hosts whose links were not limited (bits_per_second 0) tell nothing
-// of networks.
+// several hosts whose links were not limited tell nothing of networks.
 //
 // INVALID_ARGUMENT: no cell has processor times, or a figure cannot be.
 absl::StatusOr<Calibration> FitCosts(const std::vector<MeasuredCell>& cells,

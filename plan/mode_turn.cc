@@ -101,6 +101,7 @@ absl::StatusOr<ModeTurn> FindModeTurn(const Calibration& calibration,
   ClusterDescription cluster;
   cluster.hosts = question.hosts;
   cluster.latency_seconds = question.latency_seconds;
+  if (calibration.most_cores > 0) cluster.cores = calibration.most_cores;
   if (question.cores > 0) cluster.cores = question.cores;
   turn.crossovers =
       CrossoversOf({one, other}, calibration, job, cluster, question.hosts);

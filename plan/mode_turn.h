@@ -17,7 +17,8 @@ struct TurnQuestion {
   std::string other;  // as --mode
   int hosts = 1;
   double batch_size = 0;  // of one worker; 0: the batch of the calibration
-  double cores = 0;       // of a host; 0: those of the calibration
+  // Of a host; 0: the most of the calibration, or 2 if it has none.
+  double cores = 0;
   int ssp_bound = -1;     // below 0: that of the calibration
   double latency_seconds = 60e-6;
 };

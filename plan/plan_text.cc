@@ -60,11 +60,14 @@ std::string Assumptions(const PlanRequest& r) {
     corrections.push_back(
         absl::StrFormat("%s %.2f", mode->name, c.CorrectionOf(mode->name)));
   }
-  if (!c.corrections.empty()) {
-    absl::StrAppend(&text,
-                    "corrected  a step takes, by measurement over formula: ",
-                    absl::StrJoin(corrections, ", "), "\n");
-  }
+  absl::StrAppend(
+      &text, "corrected  ",
+      c.corrections.empty()
+          ? "not at all: no cell of several hosts has a limited network and "
+            "known cores"
+          : absl::StrCat("a step takes, by measurement over formula: ",
+                         absl::StrJoin(corrections, ", ")),
+      "\n");
   absl::StrAppendFormat(
       &text, "cluster    %s of %g cores, %s, latency %.3g us%s; %s a host\n",
       Counted(r.cluster.hosts, "host"), r.cluster.cores,
@@ -99,28 +102,37 @@ std::string Table(const PlanRequest& r) {
       "%-7s %6s%12s  %8s %10s  %-14s %10s %10s%s\n", "mode", "hosts",
       "samples/s", "of linear", "a step", "limit", "sent/sample", "memory/host",
       r.price_per_host_hour > 0 ? " cost/1e9" : "");
-  bool any = false;
   for (const ModeShape* const mode : r.modes) {
     for (const int hosts : r.hosts) {
-      const Prediction p =
-          Predict(*mode, r.calibration, r.job, r.cluster, hosts);
-      any = any || p.extrapolated;
-      text += RowText(r, p);
+      text += RowText(
+          r, Predict(*mode, r.calibration, r.job, r.cluster, hosts));
     }
   }
-  if (any) {
-    absl::StrAppend(
-        &text, "* extrapolated: ",
-        r.calibration.network_measured
-            ? "outside the hosts, batches, networks and models that were "
-              "measured"
-        : r.calibration.most_hosts > 1
-            ? "no cell that was measured had a limited network"
-            : "no network was measured; costs of messages are those of "
-              "another machine",
-        "\n");
-  }
   return text;
+}
+
+const char* Mark(bool extrapolated) { return extrapolated ? "*" : ""; }
+
+// The mode that is the fastest at every bandwidth.
+std::string FastestText(const PlanRequest& r, int hosts) {
+  const ModeShape* const mode =
+      FastestMode(r.modes, r.calibration, r.job, r.cluster, hosts);
+  if (mode == nullptr) {
+    return absl::StrCat("no mode fits into the memory at ",
+                        Counted(hosts, "host"));
+  }
+  bool extrapolated = false;
+  for (const double bits : {kLeastBits, kMostBits}) {
+    ClusterDescription cluster = r.cluster;
+    cluster.bits_per_second = bits;
+    for (const ModeShape* const one : r.modes) {
+      extrapolated =
+          extrapolated ||
+          Predict(*one, r.calibration, r.job, cluster, hosts).extrapolated;
+    }
+  }
+  return absl::StrCat(mode->name, " is the fastest at every bandwidth at ",
+                      Counted(hosts, "host"), Mark(extrapolated));
 }
 
 std::string BandwidthText(const PlanRequest& r) {
@@ -130,29 +142,25 @@ std::string BandwidthText(const PlanRequest& r) {
     const auto crossovers =
         CrossoversOf(r.modes, r.calibration, r.job, r.cluster, hosts);
     for (const Crossover& crossover : crossovers) {
-      absl::StrAppend(&text, CrossoverText(crossover), "\n");
+      absl::StrAppend(&text, CrossoverText(crossover),
+                      Mark(crossover.extrapolated), "\n");
     }
-    if (!crossovers.empty()) continue;
-    const ModeShape* const mode =
-        FastestMode(r.modes, r.calibration, r.job, r.cluster, hosts);
-    absl::StrAppend(
-        &text,
-        mode == nullptr
-            ? "no mode fits into the memory"
-            : absl::StrCat(mode->name, " is the fastest at every bandwidth"),
-        " at ", Counted(hosts, "host"), "\n");
+    if (crossovers.empty()) absl::StrAppend(&text, FastestText(r, hosts), "\n");
   }
   for (const ModeShape* const mode : r.modes) {
     std::vector<std::string> parts;
     for (const int hosts : r.hosts) {
       if (hosts == 1) continue;
-      const auto bits = BitsForEfficiency(*mode, r.calibration, r.job,
-                                          r.cluster, hosts, kLinear);
-      parts.push_back(absl::StrCat(
-          hosts, " hosts: ",
-          bits.has_value() ? NetworkText(*bits) : "at no bandwidth"));
+      const auto needed = BitsForEfficiency(*mode, r.calibration, r.job,
+                                            r.cluster, hosts, kLinear);
+      std::string bandwidth = "at no bandwidth";
+      if (needed.has_value()) {
+        bandwidth = absl::StrCat(NetworkText(needed->bits_per_second),
+                                 Mark(needed->extrapolated));
+      }
+      parts.push_back(absl::StrCat(hosts, " hosts: ", bandwidth));
       // It takes no less with more hosts.
-      if (!bits.has_value()) break;
+      if (!needed.has_value()) break;
     }
     if (parts.empty()) continue;
     absl::StrAppendFormat(&text, "%s stays within %.0f %% of linear from %s\n",
@@ -160,6 +168,20 @@ std::string BandwidthText(const PlanRequest& r) {
                           absl::StrJoin(parts, "; "));
   }
   return text;
+}
+
+// What the marks mean.
+std::string MarkText(const Calibration& c) {
+  return absl::StrCat(
+      "* extrapolated: ",
+      c.network_measured
+          ? "outside the modes, hosts, cores, batches, networks, models and "
+            "settings that were measured"
+      : c.most_hosts > 1
+          ? "no cell that was measured had a limited network"
+          : "no network was measured; costs of messages are those of "
+            "another machine",
+      "\n");
 }
 
 }  // namespace
@@ -172,8 +194,12 @@ std::vector<int> HostsToPlan(int most) {
 }
 
 std::string PlanText(const PlanRequest& request) {
+  const std::string figures =
+      absl::StrCat(Table(request), "\n", BandwidthText(request));
+  const bool any = figures.find('*') != std::string::npos;
   return absl::StrCat(
-      Assumptions(request), "\n", Table(request), "\n", BandwidthText(request),
+      Assumptions(request), "\n", figures,
+      any ? MarkText(request.calibration) : "",
       "\nThis predicts speed, never AUC: modes that are as fast may train "
       "models that differ.\n");
 }
@@ -210,7 +236,8 @@ std::string PlanJson(const PlanRequest& r) {
          CrossoversOf(r.modes, r.calibration, r.job, r.cluster, hosts)) {
       w.BeginObject().Field("hosts", c.hosts).Field("from", c.from->name);
       w.Field("to", c.to->name);
-      w.Field("bits_per_second", c.bits_per_second).EndObject();
+      w.Field("bits_per_second", c.bits_per_second);
+      w.Field("extrapolated", c.extrapolated).EndObject();
     }
   }
   w.EndArray().EndObject();

@@ -26,8 +26,9 @@ std::vector<int> HostsToPlan(int most);
 
 // The answer for people: what was assumed, a table by mode and number of hosts,
 // where another mode becomes the fastest, and which bandwidth each mode needs.
-// It says what is extrapolated, and that it predicts speed alone. Ends with a
-// newline; at most 100 columns.
+// It marks with `*` what is extrapolated, also what a search over bandwidths
+// found, and says that it predicts speed alone. Ends with a newline; the table
+// has at most 100 columns.
 std::string PlanText(const PlanRequest& request);
 
 // The same figures as one JSON object (docs/planning.md).

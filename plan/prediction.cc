@@ -44,18 +44,42 @@ double MemoryOf(const ModeShape& mode, const Calibration& calibration,
   return workers + calibration.server_memory + served + copies;
 }
 
-bool IsExtrapolated(const Calibration& c, const PlannedJob& job,
-                    const ClusterDescription& cluster, int hosts) {
-  const auto outside = [](double value, double least, double most) {
-    return value < .99 * least || value > 1.01 * most;
+// More than a rounding outside of what was measured.
+bool IsOutside(double value, double least, double most) {
+  return value < .99 * least || value > 1.01 * most;
+}
+
+bool IsOtherJob(const ModeShape& mode, const Calibration& c,
+                const PlannedJob& job) {
+  const auto differs = [](double value, double measured) {
+    return IsOutside(value, measured, measured);
   };
-  return hosts > c.most_hosts ||
-         outside(job.batch_size, c.least_batch, c.most_batch) ||
-         outside(job.dense_bytes, c.dense_bytes, c.dense_bytes) ||
-         outside(job.sample_ratio, 1, 1) || job.workers_per_host > 1 ||
-         (hosts > 1 &&
-          (!c.network_measured ||
-           outside(cluster.bits_per_second, c.least_bits, c.most_bits)));
+  // Tables of another size have other rows in a batch.
+  const bool other_tables = job.table_bytes > 0 && c.table_bytes > 0 &&
+                            differs(job.table_bytes, c.table_bytes);
+  return IsOutside(job.batch_size, c.least_batch, c.most_batch) ||
+         differs(job.dense_bytes, c.dense_bytes) ||
+         differs(job.row_floats, c.row_floats) ||
+         differs(job.sample_ratio, 1) || other_tables ||
+         job.workers_per_host > 1 ||
+         (mode.waits == ModeShape::Waits::kBound &&
+          job.ssp_bound != c.ssp_bound) ||
+         (mode.pipelined && job.pipeline_depth != c.pipeline_depth);
+}
+
+bool IsExtrapolated(const ModeShape& mode, const Calibration& c,
+                    const PlannedJob& job, const ClusterDescription& cluster,
+                    int hosts) {
+  const bool other_mode =
+      !c.modes.empty() &&
+      std::find(c.modes.begin(), c.modes.end(), mode.name) == c.modes.end();
+  const bool other_network =
+      hosts > 1 && (!c.network_measured ||
+                    IsOutside(cluster.bits_per_second, c.least_bits,
+                              c.most_bits));
+  return other_mode || other_network || hosts > c.most_hosts ||
+         IsOutside(cluster.cores, c.least_cores, c.most_cores) ||
+         IsOtherJob(mode, c, job);
 }
 
 }  // namespace
@@ -99,7 +123,7 @@ Prediction Predict(const ModeShape& mode, const Calibration& calibration,
       job.batch_size;
   p.memory_bytes = MemoryOf(mode, calibration, job, hosts);
   p.fits = cluster.memory_bytes == 0 || p.memory_bytes <= cluster.memory_bytes;
-  p.extrapolated = IsExtrapolated(calibration, job, cluster, hosts);
+  p.extrapolated = IsExtrapolated(mode, calibration, job, cluster, hosts);
   return p;
 }
 

@@ -62,6 +62,9 @@ struct Prediction {
   double bytes_per_sample = 0;
   double memory_bytes = 0;
   bool fits = true;  // in the memory of a host, as far as that is known
+  // Something of it is not as in the cells of the calibration: the mode, hosts,
+  // their cores, the network, the batch, the model, the workers of a host, or a
+  // setting of the mode.
   bool extrapolated = false;
 };
 

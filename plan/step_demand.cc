@@ -70,6 +70,8 @@ PlannedJob MeasuredJob(const Calibration& calibration) {
   job.dense_bytes = calibration.dense_bytes;
   job.row_floats = calibration.row_floats;
   job.table_bytes = calibration.table_bytes;
+  job.ssp_bound = calibration.ssp_bound;
+  job.pipeline_depth = calibration.pipeline_depth;
   return job;
 }
 

@@ -33,6 +33,10 @@ TEST(CalibrationTest, AFileGivesTheSameCalibrationBack) {
   Calibration c = ExampleCalibration();
   c.corrections = {{"async", 1.03}, {"ring", .9}};
   c.costs.server_call = 71e-6;
+  c.modes = {"async", "ring"};
+  c.least_cores = .5;
+  c.ssp_bound = 7;
+  c.pipeline_depth = 2;
   const std::string text = CalibrationToJson(c);
   const auto back = CalibrationFromJson(text);
   ASSERT_TRUE(back.ok()) << back.status();
@@ -40,6 +44,26 @@ TEST(CalibrationTest, AFileGivesTheSameCalibrationBack) {
   EXPECT_EQ(back->CorrectionOf("ring"), .9);
   EXPECT_EQ(back->CorrectionOf("sync"), 1);
   EXPECT_EQ(back->costs.server_call, 71e-6);
+  EXPECT_EQ(back->modes, c.modes);
+  EXPECT_EQ(back->least_cores, .5);
+  EXPECT_EQ(back->most_cores, 4);
+  EXPECT_EQ(back->ssp_bound, 7);
+  EXPECT_EQ(back->pipeline_depth, 2);
+}
+
+TEST(CalibrationTest, AFileOfAnOlderVersionIsRead) {
+  const std::string text = absl::StrReplaceAll(
+      CalibrationToJson(ExampleCalibration()),
+      {{"\"modes\"", "\"a\""},
+       {"\"least_cores\"", "\"b\""},
+       {"\"most_cores\"", "\"c\""},
+       {"\"ssp_bound\"", "\"d\""},
+       {"\"pipeline_depth\"", "\"e\""}});
+  const auto old = CalibrationFromJson(text);
+  ASSERT_TRUE(old.ok()) << old.status();
+  EXPECT_EQ(old->most_cores, 0);  // not known
+  EXPECT_EQ(old->ssp_bound, 3);
+  EXPECT_EQ(old->pipeline_depth, 1);
 }
 
 TEST(CalibrationTest, AFileThatCannotBeIsRefusedWithThePlace) {
@@ -58,6 +82,8 @@ TEST(CalibrationTest, AFileThatCannotBeIsRefusedWithThePlace) {
       {"{\"samples\": 4096.0, \"ids\": 24900.0}",
        "{\"samples\": 4096.0, \"ids\": 249.0}", "distinct_ids"},
       {"\"final_share\": 0.35", "\"final_share\": 3.5", "final_share"},
+      {"\"most_cores\": 4.0", "\"most_cores\": -4.0", "most_cores"},
+      {"\"pipeline_depth\": 1", "\"pipeline_depth\": 3", "pipeline_depth"},
   };
   for (const auto& c : cases) {
     const std::string bad = absl::StrReplaceAll(good, {{c.from, c.to}});

@@ -79,10 +79,33 @@ TEST(CrossoverTest, TheBandwidthForAnEfficiencyIsTheLeast) {
   const auto bits = BitsForEfficiency(async, c, MeasuredJob(c), cluster, 4, .8);
   ASSERT_TRUE(bits.has_value());
   const double one = Rate(async, 1, 1e9);
-  EXPECT_GE(Rate(async, 4, *bits) / (4 * one), .8);
-  EXPECT_LT(Rate(async, 4, *bits / 1.05) / (4 * one), .8);
+  EXPECT_GE(Rate(async, 4, bits->bits_per_second) / (4 * one), .8);
+  EXPECT_LT(Rate(async, 4, bits->bits_per_second / 1.05) / (4 * one), .8);
   EXPECT_FALSE(BitsForEfficiency(async, c, MeasuredJob(c), cluster, 1000, .99)
                    .has_value());
+}
+
+TEST(CrossoverTest, WhatASearchFindsOutsideTheMeasuredIsMarked) {
+  Calibration c = ExampleCalibration();
+  c.corrections = {{"async", 1.3}};
+  c.most_hosts = 4;
+  const auto found = [&c] {
+    return CrossoversOf(AsyncAndRing(), c, MeasuredJob(c), ExampleCluster(4, 1),
+                        4);
+  };
+  const auto needed = [&c] {
+    return BitsForEfficiency(*FindModeShape("async"), c, MeasuredJob(c),
+                             ExampleCluster(4, 1), 4, .8);
+  };
+  ASSERT_FALSE(found().empty());
+  ASSERT_TRUE(needed().has_value());
+  c.least_bits = kLeastBits;
+  c.most_bits = kMostBits;
+  for (const Crossover& one : found()) EXPECT_FALSE(one.extrapolated);
+  EXPECT_FALSE(needed()->extrapolated);
+  c.least_bits = c.most_bits = 1.5 * needed()->bits_per_second;
+  for (const Crossover& one : found()) EXPECT_TRUE(one.extrapolated);
+  EXPECT_TRUE(needed()->extrapolated);
 }
 
 }  // namespace

@@ -103,6 +103,82 @@ TEST(FitCostsTest, AModeThatWasNotMeasuredIsCorrectedLikeItsLike) {
   EXPECT_LT(fitted->CorrectionOf("hybrid"), fitted->CorrectionOf("async"));
 }
 
+// What a job on loopback takes is no measure of a network: there messages take
+// processor time, which is fitted, and no link.
+TEST(FitCostsTest, CellsWithoutALimitedLinkGiveNoCorrection) {
+  std::vector<MeasuredCell> cells = CellsOf(Truth(), 1.5);
+  for (MeasuredCell& cell : cells) cell.bits_per_second = 0;
+  const auto fitted = FitCosts(cells, ExampleCalibration());
+  ASSERT_TRUE(fitted.ok()) << fitted.status();
+  EXPECT_TRUE(fitted->corrections.empty());
+  EXPECT_FALSE(fitted->network_measured);
+  EXPECT_NEAR(fitted->costs.sample / Truth().costs.sample, 1, .03);
+}
+
+TEST(FitCostsTest, CellsWhoseCoresAreNotKnownGiveNoCorrection) {
+  std::vector<MeasuredCell> cells = CellsOf(Truth(), 1.5);
+  for (MeasuredCell& cell : cells) cell.cores = 0;
+  const auto fitted = FitCosts(cells, ExampleCalibration());
+  ASSERT_TRUE(fitted.ok()) << fitted.status();
+  EXPECT_TRUE(fitted->corrections.empty());
+  EXPECT_EQ(fitted->most_cores, 0);
+}
+
+// The other cells of the same comparison still correct their modes.
+TEST(FitCostsTest, OneCellWithoutALinkDoesNotHideTheOthers) {
+  std::vector<MeasuredCell> cells = CellsOf(Truth(), 1.2);
+  MeasuredCell loopback = cells.front();
+  loopback.hosts = 4;
+  loopback.bits_per_second = 0;
+  loopback.samples_per_second /= 10;
+  cells.push_back(loopback);
+  const auto fitted = FitCosts(cells, ExampleCalibration());
+  ASSERT_TRUE(fitted.ok()) << fitted.status();
+  EXPECT_NEAR(fitted->CorrectionOf(loopback.mode), 1.2, .05);
+}
+
+// Short batches at the ends of pieces cost calls and dense bytes as full ones
+// do, for fewer samples.
+TEST(FitCostsTest, StepsHaveTheRowsOfAMeanBatch) {
+  Calibration truth = Truth();
+  truth.batch_size = 800;
+  truth.costs.sample = 2e-6;
+  std::vector<MeasuredCell> cells = CellsOf(truth, 1);
+  for (MeasuredCell& cell : cells) {
+    cell.batch_size = 1024;
+    cell.mean_batch = 800;
+  }
+  Calibration known = truth;
+  known.batch_size = 1024;
+  known.costs = UnitCosts();
+  const auto fitted = FitCosts(cells, known);
+  ASSERT_TRUE(fitted.ok()) << fitted.status();
+  for (const ModeCorrection& correction : fitted->corrections) {
+    EXPECT_NEAR(correction.factor, 1, .03) << correction.mode;
+  }
+  // What counts as measured is the batch that was asked for.
+  EXPECT_EQ(fitted->most_batch, 1024);
+  for (MeasuredCell& cell : cells) cell.mean_batch = 0;
+  const auto wrong = FitCosts(cells, known);
+  ASSERT_TRUE(wrong.ok()) << wrong.status();
+  for (const ModeCorrection& correction : wrong->corrections) {
+    EXPECT_GT(correction.factor, 1.06) << correction.mode;
+  }
+}
+
+TEST(FitCostsTest, ModesAndCoresOfTheCellsAreWhatWasMeasured) {
+  std::vector<MeasuredCell> cells = CellsOf(Truth(), 1);
+  std::erase_if(cells,
+                [](const MeasuredCell& cell) { return cell.mode == "sync"; });
+  cells.front().cores = 2;
+  const auto fitted = FitCosts(cells, ExampleCalibration());
+  ASSERT_TRUE(fitted.ok()) << fitted.status();
+  EXPECT_THAT(fitted->modes, ::testing::UnorderedElementsAre(
+                                 "async", "ssp", "ring", "hybrid"));
+  EXPECT_EQ(fitted->least_cores, 2);
+  EXPECT_EQ(fitted->most_cores, 4);
+}
+
 TEST(FitCostsTest, ACostOfWhichNoCellSaysAnythingKeepsItsDefault) {
   Calibration truth = Truth();
   std::vector<MeasuredCell> cells = CellsOf(truth, 1);

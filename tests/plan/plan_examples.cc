@@ -14,7 +14,9 @@ Calibration ExampleCalibration() {
   c.costs.sample = 14.5e-6;
   c.step_times = NormalizedTimes({.93, .99, 1.07, 1.3, 2});
   c.table_bytes = 150e6;
+  c.ssp_bound = 2;
   c.most_hosts = 2;
+  c.least_cores = c.most_cores = 4;
   c.least_batch = c.most_batch = 1024;
   c.least_bits = 1e9;
   c.most_bits = 1e10;

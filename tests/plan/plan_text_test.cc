@@ -8,6 +8,7 @@
 #include "base/json_reader.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "plan/crossover.h"
 #include "plan/prediction.h"
 #include "tests/plan/plan_examples.h"
 
@@ -44,7 +45,7 @@ TEST(PlanTextTest, EveryModeAndNumberOfHostsHasALine) {
   EXPECT_EQ(rows, 5 * 4);
   for (const std::string& line : lines) EXPECT_LE(line.size(), 120u) << line;
   EXPECT_THAT(text, HasSubstr("predicts speed, never AUC"));
-  EXPECT_THAT(text, HasSubstr("* extrapolated: outside the hosts"));
+  EXPECT_THAT(text, HasSubstr("* extrapolated: outside the modes"));
   EXPECT_THAT(text, HasSubstr("of linear from 2 hosts: "));
   EXPECT_THAT(text, Not(HasSubstr("cost")));
 }
@@ -66,6 +67,28 @@ TEST(PlanTextTest, AModeThatDoesNotFitIsRefusedWithTheReason) {
   request.job.table_bytes = 100e9;
   request.cluster.memory_bytes = 64e9;
   EXPECT_THAT(PlanText(request), HasSubstr("refused: needs 100 GB of memory"));
+}
+
+TEST(PlanTextTest, WhatASearchFoundOutsideTheMeasuredIsMarked) {
+  PlanRequest request = Request(2, 5);
+  request.calibration.corrections = {{"async", 1.3}};
+  request.modes = {FindModeShape("async"), FindModeShape("ring")};
+  // All cells of the table were measured, but not all bandwidths.
+  std::string text = PlanText(request);
+  EXPECT_THAT(text, HasSubstr(" at 2 hosts*\n"));
+  EXPECT_THAT(text, HasSubstr("* extrapolated"));
+  request.calibration.least_bits = kLeastBits;
+  request.calibration.most_bits = kMostBits;
+  text = PlanText(request);
+  EXPECT_THAT(text, HasSubstr(" at 2 hosts\n"));
+  EXPECT_THAT(text, Not(HasSubstr("*")));
+}
+
+TEST(PlanTextTest, ThatNothingIsCorrectedIsSaid) {
+  PlanRequest request = Request(2, 5);
+  EXPECT_THAT(PlanText(request), HasSubstr("corrected  not at all: no cell"));
+  request.calibration.corrections = {{"async", 1.25}};
+  EXPECT_THAT(PlanText(request), HasSubstr("over formula: async 1.25"));
 }
 
 TEST(PlanTextTest, AThousandHostsAreOneAnswer) {

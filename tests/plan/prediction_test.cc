@@ -65,6 +65,41 @@ TEST(PredictionTest, WhatLiesOutsideTheMeasuredIsMarked) {
   EXPECT_TRUE(At("ring", 2, 5, none).extrapolated);
 }
 
+TEST(PredictionTest, EverythingThatDiffersFromTheMeasuredIsMarked) {
+  const Calibration c = ExampleCalibration();
+  const auto marked = [&c](const char* mode, auto change) {
+    Calibration calibration = c;
+    PlannedJob job = MeasuredJob(c);
+    ClusterDescription cluster = ExampleCluster(2, 5);
+    change(&calibration, &job, &cluster);
+    return Predict(*FindModeShape(mode), calibration, job, cluster, 2)
+        .extrapolated;
+  };
+  using C = Calibration*;
+  using J = PlannedJob*;
+  using L = ClusterDescription*;
+  EXPECT_FALSE(marked("ssp", [](C, J, L) {}));
+  EXPECT_TRUE(marked("ring", [](C, J, L cluster) { cluster->cores = 8; }));
+  EXPECT_TRUE(marked("ring", [](C, J, L cluster) { cluster->cores = 2; }));
+  EXPECT_TRUE(marked("ring", [](C, J job, L) { job->row_floats = 33; }));
+  EXPECT_TRUE(marked("ring", [](C, J job, L) { job->dense_bytes *= 2; }));
+  EXPECT_TRUE(marked("ring", [](C, J job, L) { job->sample_ratio = 1.5; }));
+  EXPECT_TRUE(marked("ring", [](C, J job, L) { job->table_bytes *= 10; }));
+  EXPECT_TRUE(marked("ring", [](C, J job, L) { job->workers_per_host = 2; }));
+  // Settings matter to the modes that have them.
+  EXPECT_TRUE(marked("ssp", [](C, J job, L) { job->ssp_bound = 5; }));
+  EXPECT_FALSE(marked("async", [](C, J job, L) { job->ssp_bound = 5; }));
+  EXPECT_TRUE(marked("async", [](C, J job, L) { job->pipeline_depth = 0; }));
+  EXPECT_FALSE(marked("ring", [](C, J job, L) { job->pipeline_depth = 0; }));
+  // Modes that have no cell, and cores that nobody knows.
+  const auto rings = [](C calibration, J, L) { calibration->modes = {"ring"}; };
+  EXPECT_TRUE(marked("async", rings));
+  EXPECT_FALSE(marked("ring", rings));
+  EXPECT_TRUE(marked("ring", [](C calibration, J, L) {
+    calibration->least_cores = calibration->most_cores = 0;
+  }));
+}
+
 TEST(PredictionTest, ACorrectionChangesItsModeAlone) {
   Calibration c = ExampleCalibration();
   const double async = At("async", 4, 1, c).samples_per_second;
