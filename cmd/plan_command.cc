@@ -1,6 +1,8 @@
 // shoal plan: predicts the speed of a job on a cluster, by mode of training and
 // number of hosts.
 
+#include <string.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -18,13 +20,19 @@
 #include "base/file_system.h"
 #include "base/output_path.h"
 #include "base/status_macros.h"
+#include "bench/calibrate/comparison_calibration.h"
+#include "bench/calibrate/measure_job.h"
+#include "bench/compare/comparison_json.h"
+#include "bench/compare/text_file.h"
 #include "cmd/own_terminal.h"
 #include "cmd/parse_command_line.h"
-#include "cmd/plan_calibration.h"
 #include "cmd/plan_map.h"
-#include "cmd/plan_measure.h"
 #include "cmd/subcommand.h"
 #include "job/exit_code.h"
+#include "job/job_plan.h"
+#include "job/main_wait.h"
+#include "job/options_from_flags.h"
+#include "job/variable_sizes.h"
 #include "launch/job_flag_set.h"
 #include "plan/calibration.h"
 #include "plan/cluster_description.h"
@@ -119,18 +127,6 @@ Args TakeJobArgs(const FlagSet& set, Args* args) {
   return job;
 }
 
-absl::StatusOr<std::string> ReadWhole(const FileSystem& files,
-                                      const std::string& path) {
-  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file,
-                         files.OpenForRead(path));
-  std::string text(file->size(), '\0');
-  SHOAL_ASSIGN_OR_RETURN(
-      const size_t read,
-      file->Read(0, absl::MakeSpan(text.data(), text.size())));
-  text.resize(read);
-  return text;
-}
-
 // Where the measurements come from is given once.
 absl::Status CheckSources(const PlanFlags& flags) {
   const int given = (flags.calibration.empty() ? 0 : 1) +
@@ -143,21 +139,53 @@ absl::Status CheckSources(const PlanFlags& flags) {
       "--calibration_out)"));
 }
 
-absl::StatusOr<Calibration> CalibrationOf(const PlanFlags& flags,
-                                          const FileSystem& files,
-                                          const JobFlags& job,
-                                          const FlagSet& job_set) {
-  if (flags.measure) {
-    return MeasureJob(files, job, job_set, flags.measure_time);
+absl::StatusOr<Calibration> Measure(const PlanFlags& flags,
+                                    const FileSystem& files,
+                                    const JobFlags& job,
+                                    const FlagSet& job_set, MainWait* wait) {
+  MeasureOptions options;
+  options.span = flags.measure_time;
+  // Until there is something that needs an end in good order, a signal ends
+  // the process.
+  bool begun = false;
+  auto measured = MeasureJob(files, job, job_set, options, [&begun, wait] {
+    if (!begun) wait->Begin();
+    begun = true;
+    const MainWait::Event event = wait->Wait(absl::ZeroDuration());
+    return event.action == StopSignals::Action::kNone
+               ? absl::OkStatus()
+               : absl::CancelledError(absl::StrCat(
+                     "stopped by SIG", sigabbrev_np(event.signal)));
+  });
+  if (begun) wait->QuitOnInterrupt();
+  return measured;
+}
+
+absl::StatusOr<Calibration> ReadCalibration(const PlanFlags& flags,
+                                            const FileSystem& files) {
+  if (!flags.compare.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(const Comparison comparison,
+                           ReadComparison(files, flags.compare));
+    auto found = CalibrationOf(comparison, {.model = flags.compare_model});
+    if (!found.ok()) return Annotate(found.status(), flags.compare);
+    return found;
   }
-  const bool compares = !flags.compare.empty();
-  const std::string& path = compares ? flags.compare : flags.calibration;
-  SHOAL_ASSIGN_OR_RETURN(const std::string text, ReadWhole(files, path));
-  auto read = compares ? CalibrationFromComparison(text, flags.compare_model)
-                       : CalibrationFromJson(text);
-  if (!read.ok()) return Annotate(read.status(), path);
+  SHOAL_ASSIGN_OR_RETURN(const std::string text,
+                         ReadTextFile(files, flags.calibration));
+  auto read = CalibrationFromJson(text);
+  if (!read.ok()) return Annotate(read.status(), flags.calibration);
+  return read;
+}
+
+absl::StatusOr<Calibration> FindCalibration(const PlanFlags& flags,
+                                            const FileSystem& files,
+                                            const JobFlags& job,
+                                            const FlagSet& job_set,
+                                            MainWait* wait) {
+  if (flags.measure) return Measure(flags, files, job, job_set, wait);
+  SHOAL_ASSIGN_OR_RETURN(Calibration read, ReadCalibration(flags, files));
   if (job_set.given("training_data_dir")) {
-    SHOAL_RETURN_IF_ERROR(CountIds(files, job, &*read));
+    SHOAL_RETURN_IF_ERROR(CountIds(files, job, &read));
   }
   return read;
 }
@@ -205,10 +233,11 @@ absl::StatusOr<PlannedJob> JobOf(const PlanFlags& plan,
     job.pipeline_depth = flags.training.pipeline_depth;
   }
   if (!GivesModel(set)) return job;
-  SHOAL_ASSIGN_OR_RETURN(const JobSizes sizes, SizesOf(flags));
-  job.dense_bytes = sizes.dense_bytes;
-  job.row_floats = sizes.row_floats;
-  job.table_bytes = sizes.table_bytes;
+  SHOAL_ASSIGN_OR_RETURN(const JobPlan job_plan, PlanJob(flags));
+  const VariableSizes sizes = SizesOf(job_plan.spec);
+  job.dense_bytes = static_cast<double>(sizes.dense_bytes);
+  job.row_floats = static_cast<double>(sizes.row_bytes) / 4;
+  job.table_bytes = static_cast<double>(sizes.table_bytes);
   if (calibration.flop_per_sample > 0 && sizes.flop_per_sample > 0) {
     job.sample_ratio = sizes.flop_per_sample / calibration.flop_per_sample;
   }
@@ -234,6 +263,7 @@ std::optional<ExitCode> ParseJob(const PlanFlags& plan, const Args& args,
 }  // namespace
 
 int PlanCommand(const Args& args) {
+  MainWait wait;
   PlanFlags plan;
   FlagSet set = PlanFlagSet(&plan);
   Args own = args;
@@ -256,7 +286,10 @@ int PlanCommand(const Args& args) {
     return *exit;
   }
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
-  auto calibration = CalibrationOf(plan, *files, flags, job_set);
+  auto calibration = FindCalibration(plan, *files, flags, job_set, &wait);
+  if (absl::IsCancelled(calibration.status())) {
+    return Complain(set.command(), calibration.status(), kExitStopped);
+  }
   if (!calibration.ok()) return Complain(set.command(), calibration.status());
   if (!plan.calibration_out.empty()) {
     const absl::Status written = WriteOutput(*files, plan.calibration_out,

@@ -2,6 +2,9 @@
 file, and what it says when it cannot."""
 
 import json
+import os
+import signal
+import time
 import xml.etree.ElementTree
 
 import harness
@@ -11,30 +14,53 @@ JOB = ["--model=fm", "--feature_size=300", "--field_size=4",
        "--embedding_size=4", "--batch_size=100"]
 
 
-def cell(mode, hosts, gbit=1.0, **more):
+DENSE = 2284808
+ROW = 68
+
+
+def served_bytes(batch, ids):
+    """Bytes a sample between a worker and the servers."""
+    sent = (DENSE + (16 + ROW) * ids) / batch
+    received = (DENSE + ROW * ids) / batch
+    return {"worker_sent": sent, "worker_received": received,
+            "ps_sent": received, "ps_received": sent}
+
+
+def cell(mode, hosts, gbit=1.0, batch=1024, ids=8000, **more):
     """A cell of compare.json, as docs/comparing.md says."""
-    run = {"ok": True, "samples_per_second": 50e3 * hosts ** .9,
-           "cpu_seconds_per_sample": {"worker": 17e-6, "ps": 4e-6},
-           "bytes_per_sample": {"worker_sent": 2900.0, "worker_received": 2800.0,
-                                "ps_sent": 2800.0, "ps_received": 2900.0},
-           "state_shares": {"compute": .7},
+    run = {"repeat": 0, "ok": True, "error": "", "seconds": 25.0,
+           "link_bits_per_second": None, "link_expected": None,
+           "others_cores": 0.0, "samples_per_second": 50e3 * hosts ** .9,
+           "cpu_seconds_per_sample": {"worker": 17e-6,
+                                      "ps": 0.0 if mode == "ring" else 4e-6},
+           "bytes_per_sample": served_bytes(batch, ids),
+           "state_shares": {"compute": .7, "wait_pull": .3},
            "step_seconds": {"count": 99, "mean": .02, "deviation": .001,
                             "p10": .019, "p50": .02, "p90": .021, "p99": .025,
                             "max": .03},
-           "peak_rss_bytes": {"worker": 2e8, "ps": 1e8}}
-    if mode == "ring":
-        run["cpu_seconds_per_sample"]["ps"] = 0
+           "staleness": None, "peak_rss_bytes": {"worker": 2e8, "ps": 1e8},
+           "balance": None, "curve": [], "auc": None, "logloss": None,
+           "seconds_to_target": None, "epoch_seconds": None}
     return {"name": f"A_{mode}_{hosts}", "model": "A", "mode": mode,
-            "hosts": hosts, "batch_size": 1024, "bits_per_second": gbit * 1e9,
-            "cores_per_host": 1.0, "compute": "computed", "backup_workers": 0,
-            "straggler": None, "grey": "", "runs": [run], **more}
+            "hosts": hosts, "batch_size": batch, "global_batch": batch * hosts,
+            "learning_rate": 1e-3, "network": f"{gbit}gbit",
+            "bits_per_second": gbit * 1e9, "cores_per_host": 1.0,
+            "compute": "computed", "backup_workers": 0, "ssp_bound": 2,
+            "straggler": None, "dilation": 1.0, "grey": "", "formula": None,
+            "runs": [run], **more}
 
 
-def comparison(cells):
-    return {"format": 1, "cpu": "a processor", "started": "2026-01-01",
-            "models": {"A": {"flags": {}, "dense_bytes": 2284808,
-                             "row_bytes": 68, "flop_per_sample": 3.42e6}},
-            "cells": cells}
+def comparison(cells, table_bytes=0):
+    return {"format": 1, "command": "shoal bench compare", "cpu": "a processor",
+            "cores": 2, "memory_bytes": 1 << 34, "version": "0.5.0",
+            "started": "2026-01-01", "ended": "2026-01-01", "where": "lab",
+            "dilation": 1.0, "equal_batch": "rank", "target_auc": None,
+            "price_per_host_hour": None, "repeats": 1,
+            "models": {"A": {"flags": {}, "dense_bytes": DENSE,
+                             "row_bytes": ROW, "flop_per_sample": 3.42e6,
+                             "table_bytes": table_bytes}},
+            "data": {"rows": 0, "files": 1}, "not_played": [],
+            "cells": cells, "collective": [], "verdicts": []}
 
 
 class PlanTest(harness.ShoalTest):
@@ -63,8 +89,8 @@ class PlanTest(harness.ShoalTest):
     def test_a_comparison_makes_a_plan_with_a_map(self):
         cells = [cell(mode, hosts) for hosts in (1, 2)
                  for mode in ("async", "sync", "ring", "hybrid")]
-        # What the plan leaves out: it could not be read as a number of hosts.
-        cells.append(cell("async", 2, grey="a busy neighbour"))
+        # What the plan leaves out.
+        cells.append(cell("async", 2, grey="a busy neighbour", name="other"))
         cells[-1]["runs"][0]["cpu_seconds_per_sample"] = None
         file = self.write("compare.json", json.dumps(comparison(cells)))
         svg = self.path("map.svg")
@@ -114,11 +140,61 @@ class PlanTest(harness.ShoalTest):
             "--embedding_size=32", "--deep_layers=256,128,64")
         self.assertIn("refused: needs", output)
 
+    def test_a_ring_is_refused_by_the_tables_of_the_comparison(self):
+        cluster = "--cluster=hosts=2,cores=1,network=1gbit,memory=64GB"
+        cells = [cell("async", 1), cell("async", 2), cell("ring", 2)]
+        for table_bytes in (100e9, 1e9):
+            file = self.write("compare.json", json.dumps(
+                comparison(cells, table_bytes=int(table_bytes))))
+            plan = json.loads(self.run_ok(
+                "shoal", "plan", cluster, "--compare=" + file, "--json"))
+            fits = {(p["mode"], p["hosts"]): p["fits"]
+                    for p in plan["predictions"]}
+            self.assertEqual(fits["ring", 2], table_bytes < 64e9)
+            self.assertTrue(fits["async", 2])
+
+    def test_loopback_tells_nothing_of_steps_on_a_network(self):
+        cells = [cell(mode, hosts, gbit=0) for hosts in (1, 2)
+                 for mode in ("async", "ring")]
+        file = self.write("compare.json", json.dumps(comparison(cells)))
+        output = self.run_ok("shoal", "plan", CLUSTER, "--compare=" + file)
+        self.assertIn("corrected  not at all", output)
+        self.assertIn("no cell that was measured had a limited network", output)
+
+    def test_a_measurement_that_is_stopped_leaves_nothing_behind(self):
+        data = self.write("data/tr.libsvm", harness.linear_rows(20000))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            plan = self.start(
+                f"plan{number}", "shoal", "plan", CLUSTER, "--measure",
+                "--measure_time=60s", *JOB, "--training_data_dir=" + data)
+            child, scratch = self.measurement_of(plan)
+            self.assertTrue(os.path.isdir(scratch))
+            plan.signal(number)
+            self.assertEqual(plan.wait(30), 3, plan.output())
+            self.assertIn("stopped by SIG", plan.output())
+            self.assertFalse(os.path.exists(scratch))
+            self.assertFalse(os.path.exists(f"/proc/{child}"))
+
+    def measurement_of(self, plan):
+        """The training that the plan has started: its pid, and the directory
+        of its summary."""
+        pid = plan.popen.pid
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            self.assertIsNone(plan.popen.poll(), plan.output())
+            with open(f"/proc/{pid}/task/{pid}/children") as f:
+                children = f.read().split()
+            for child in children:
+                with open(f"/proc/{child}/cmdline") as f:
+                    for arg in f.read().split("\0"):
+                        if arg.startswith("--summary="):
+                            return child, os.path.dirname(arg.split("=")[1])
+            time.sleep(.02)
+        self.fail("the plan has started no training\n" + plan.output())
+
     def test_the_ids_of_the_data_are_counted_where_they_are_named(self):
-        one = cell("async", 1, batch_size=100)
-        one["runs"][0]["bytes_per_sample"]["worker_sent"] = 24000.0
         file = self.write("compare.json", json.dumps(comparison(
-            [one, cell("ring", 2, batch_size=100)])))
+            [cell("async", 1, batch=100, ids=350), cell("ring", 2, batch=100)])))
         data = self.write("data/tr.libsvm", harness.linear_rows(2000))
         out = self.path("calibration.json")
         self.run_ok("shoal", "plan", CLUSTER, "--compare=" + file, *JOB,
@@ -152,12 +228,17 @@ class PlanTest(harness.ShoalTest):
             self.assertIn(file, output)
             return output
         self.assertIn("--measure", error("calibration", '{"format": "x"}'))
-        self.assertIn("format 1", error("compare", '{"format": 2}'))
+        self.assertIn("this version reads 1", error("compare", '{"format": 2}'))
         self.assertIn("measure --modes=async,ring --hosts=1,2", error(
             "compare", json.dumps(comparison([cell("async", 4)]))))
         replayed = cell("async", 1, compute="replayed")
-        self.assertIn("not greyed", error(
+        self.assertIn("not grey", error(
             "compare", json.dumps(comparison([replayed]))))
+        # A value that cannot be is named with its place, as by the report.
+        broken = cell("async", 1)
+        broken["runs"][0]["samples_per_second"] = -1
+        self.assertIn("samples_per_second", error(
+            "compare", json.dumps(comparison([broken]))))
 
 
 if __name__ == "__main__":

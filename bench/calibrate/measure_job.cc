@@ -1,4 +1,4 @@
-#include "cmd/plan_measure.h"
+#include "bench/calibrate/measure_job.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,10 +20,10 @@
 #include "base/cpu_name.h"
 #include "base/json_reader.h"
 #include "base/status_macros.h"
-#include "datatools/id_growth.h"
-#include "job/data_sources.h"
+#include "job/job_id_growth.h"
 #include "job/job_plan.h"
 #include "job/options_from_flags.h"
+#include "job/variable_sizes.h"
 #include "launch/child_process.h"
 #include "launch/command.h"
 #include "launch/job_flag_set.h"
@@ -29,28 +32,37 @@
 namespace shoal {
 namespace {
 
+// How long the training may take to end, and to end after a stop.
 constexpr absl::Duration kEnd = absl::Seconds(30);
+constexpr absl::Duration kEndOfStopped = absl::Seconds(5);
 constexpr size_t kMostOutput = 4000;
 constexpr char kProgram[] = "/proc/self/exe";
 // Figures of fewer steps say little.
 constexpr double kFewestSteps = 20;
+// Groups of batches whose distinct ids are counted have at most so many.
+constexpr uint64_t kMostBatches = 256;
+
+using Stopped = absl::FunctionRef<absl::Status()>;
 
 // A directory for the summary, which is removed at the end.
 class Scratch {
  public:
-  static absl::StatusOr<std::unique_ptr<Scratch>> Make() {
-    std::string path = "/tmp/shoal-plan-XXXXXX";
+  static absl::StatusOr<std::unique_ptr<Scratch>> Make(
+      const std::string& parent) {
+    std::string path = absl::StrCat(parent, "/shoal-plan-XXXXXX");
     if (mkdtemp(path.data()) == nullptr) {
-      return absl::FailedPreconditionError(
-          "no directory can be made in /tmp, where the measurement keeps its "
-          "summary; make room there");
+      return absl::FailedPreconditionError(absl::StrCat(
+          "no directory can be made in ", parent,
+          ", where the measurement keeps its summary; make room there"));
     }
     return std::make_unique<Scratch>(std::move(path));
   }
   explicit Scratch(std::string path) : path_(std::move(path)) {}
   ~Scratch() {
-    unlink(summary().c_str());
-    rmdir(path_.c_str());
+    // A summary that was being written when its process was killed is there
+    // under another name.
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
   }
   std::string summary() const { return path_ + "/summary.json"; }
 
@@ -58,28 +70,76 @@ class Scratch {
   const std::string path_;
 };
 
-// Reads what a child prints until `until`, or until the child has closed its
-// pipe. Keeps the last part of it.
-void ReadOutput(const ChildProcess& child, absl::Time until,
-                std::string* output) {
-  bool open = true;
-  while (open && absl::Now() < until) {
-    pollfd polled[] = {{child.out, POLLIN, 0}, {child.err, POLLIN, 0}};
+// A child process with the end of what it prints. Its end is waited for.
+class Training {
+ public:
+  static absl::StatusOr<std::unique_ptr<Training>> Start(
+      const std::vector<std::string>& argv) {
+    SHOAL_ASSIGN_OR_RETURN(const ChildProcess child, StartChild(argv));
+    return std::make_unique<Training>(child);
+  }
+  explicit Training(const ChildProcess& child) : child_(child) {}
+  ~Training() {
+    End(kEndOfStopped);
+    close(child_.out);
+    close(child_.err);
+  }
+  Training(const Training&) = delete;
+  Training& operator=(const Training&) = delete;
+
+  // Reads until `until`, or until the child has closed its pipes, or `stopped`
+  // is not OK, which it returns.
+  absl::Status ReadUntil(absl::Time until, Stopped stopped) {
+    while (open_ && absl::Now() < until) {
+      SHOAL_RETURN_IF_ERROR(stopped());
+      ReadSome();
+    }
+    return stopped();
+  }
+
+  void Ask() { PassOnSignal(child_.pid, SIGTERM); }
+
+  // Waits for the end; a child that lives on after `grace` is killed.
+  const ProcessExit& End(absl::Duration grace) {
+    if (!ended_) Ask();
+    const absl::Time deadline = absl::Now() + grace;
+    while (!ended_) {
+      ended_ = ReapChild(child_.pid, &exit_);
+      if (ended_) break;
+      if (absl::Now() > deadline) SignalGroup(child_.pid, SIGKILL);
+      // A full pipe would hold the child.
+      open_ ? ReadSome() : absl::SleepFor(absl::Milliseconds(20));
+    }
+    return exit_;
+  }
+
+  const std::string& output() const { return output_; }
+
+ private:
+  // What is there now, or within a tenth of a second.
+  void ReadSome() {
+    pollfd polled[] = {{child_.out, POLLIN, 0}, {child_.err, POLLIN, 0}};
     poll(polled, 2, 100);
-    open = false;
-    for (const int fd : {child.out, child.err}) {
+    open_ = false;
+    for (const int fd : {child_.out, child_.err}) {
       char bytes[4096];
       ssize_t n;
       while ((n = read(fd, bytes, sizeof bytes)) > 0) {
-        output->append(bytes, static_cast<size_t>(n));
+        output_.append(bytes, static_cast<size_t>(n));
       }
-      open = open || n < 0;
+      open_ = open_ || n < 0;
     }
-    if (output->size() > kMostOutput) {
-      output->erase(0, output->size() - kMostOutput);
+    if (output_.size() > kMostOutput) {
+      output_.erase(0, output_.size() - kMostOutput);
     }
   }
-}
+
+  const ChildProcess child_;
+  bool open_ = true;
+  bool ended_ = false;
+  ProcessExit exit_;
+  std::string output_;
+};
 
 // True for flags that the measurement sets itself, and for those that would
 // leave something behind or do more than train.
@@ -97,9 +157,12 @@ bool IsOwn(absl::string_view flag) {
 // Runs the job for `span` after the start of its process, reading of data
 // included, and stops it. Returns its summary.
 absl::StatusOr<std::string> TrainFor(const FileSystem& files,
-                                     const FlagSet& set, absl::Duration span) {
+                                     const FlagSet& set,
+                                     const MeasureOptions& options,
+                                     Stopped stopped) {
+  SHOAL_RETURN_IF_ERROR(stopped());
   SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Scratch> scratch,
-                         Scratch::Make());
+                         Scratch::Make(options.scratch));
   // The data are passed over until the time is up.
   std::vector<std::string> argv = {kProgram,
                                    "train",
@@ -112,19 +175,14 @@ absl::StatusOr<std::string> TrainFor(const FileSystem& files,
   for (std::string& flag : HandedDownFlags(set, Command::kTrain)) {
     if (!IsOwn(flag)) argv.push_back(std::move(flag));
   }
-  SHOAL_ASSIGN_OR_RETURN(const ChildProcess child, StartChild(argv));
-  std::string output;
-  ReadOutput(child, absl::Now() + span, &output);
-  PassOnSignal(child.pid, SIGTERM);
-  ReadOutput(child, absl::Now() + kEnd, &output);
-  ProcessExit exit;
-  const absl::Time deadline = absl::Now() + kEnd;
-  while (!ReapChild(child.pid, &exit)) {
-    if (absl::Now() > deadline) SignalGroup(child.pid, SIGKILL);
-    absl::SleepFor(absl::Milliseconds(20));
-  }
-  close(child.out);
-  close(child.err);
+  // Ends before the directory goes.
+  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Training> training,
+                         Training::Start(argv));
+  SHOAL_RETURN_IF_ERROR(
+      training->ReadUntil(absl::Now() + options.span, stopped));
+  training->Ask();
+  SHOAL_RETURN_IF_ERROR(training->ReadUntil(absl::Now() + kEnd, stopped));
+  const ProcessExit exit = training->End(kEnd);
   const auto read = [&]() -> absl::StatusOr<std::string> {
     SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file,
                            files.OpenForRead(scratch->summary()));
@@ -137,7 +195,7 @@ absl::StatusOr<std::string> TrainFor(const FileSystem& files,
   if (!summary.ok()) {
     return absl::FailedPreconditionError(
         absl::StrCat("the training that was to be measured ", exit.Describe(),
-                     "; it printed:\n", output));
+                     "; it printed:\n", training->output()));
   }
   return summary;
 }
@@ -179,41 +237,13 @@ absl::Status ReadSummary(const std::string& text, MeasuredCell* cell,
 
 }  // namespace
 
-absl::StatusOr<JobSizes> SizesOf(const JobFlags& flags) {
-  SHOAL_ASSIGN_OR_RETURN(const JobPlan plan, PlanJob(flags));
-  JobSizes sizes;
-  sizes.dense_bytes = 4 * static_cast<double>(plan.spec.dense_size());
-  for (const TableSpec& table : plan.spec.tables) {
-    if (table.on_every_shard) continue;
-    sizes.row_floats += table.row_dim();
-    sizes.table_bytes += 4.0 * static_cast<double>(table.feature_size) *
-                         (table.row_dim() + table.slot_dim());
-  }
-  for (const DenseSpec& dense : plan.spec.dense) {
-    // 2 operations for a weight in the forward pass, and 4 in the backward one.
-    if (dense.shape.size() == 2) {
-      sizes.flop_per_sample += 6.0 * static_cast<double>(dense.size());
-    }
-  }
-  return sizes;
-}
-
 absl::Status CountIds(const FileSystem& files, const JobFlags& flags,
                       Calibration* calibration) {
-  SHOAL_ASSIGN_OR_RETURN(const DataSources sources,
-                         SourcesFromFlags(files, flags));
-  const PieceReaderOptions reader = PieceReaderOptionsFromFlags(flags);
-  IdGrowthOptions options;
-  options.format = reader.format;
-  options.feature_size = reader.feature_size;
-  options.field_size = reader.field_size;
-  options.batch_size = static_cast<uint32_t>(calibration->batch_size);
-  std::vector<std::string> paths;
-  for (const LocalSource& source : sources.train) {
-    paths.push_back(source.path);
-  }
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<IdGrowthPoint> points,
-                         MeasureIdGrowth(files, paths, options));
+  SHOAL_ASSIGN_OR_RETURN(
+      const std::vector<IdGrowthPoint> points,
+      MeasureJobIdGrowth(files, flags,
+                         static_cast<uint32_t>(calibration->batch_size),
+                         kMostBatches));
   calibration->distinct_ids.clear();
   for (const IdGrowthPoint& point : points) {
     calibration->distinct_ids.push_back(
@@ -223,31 +253,38 @@ absl::Status CountIds(const FileSystem& files, const JobFlags& flags,
   return absl::OkStatus();
 }
 
-absl::StatusOr<Calibration> MeasureJob(const FileSystem& files,
-                                       const JobFlags& flags,
-                                       const FlagSet& set,
-                                       absl::Duration span) {
+absl::StatusOr<Calibration> MeasureJob(
+    const FileSystem& files, const JobFlags& flags, const FlagSet& set,
+    const MeasureOptions& options, absl::FunctionRef<absl::Status()> stopped) {
   Calibration known;
   known.cpu = CpuName();
   known.batch_size = flags.training.batch_size;
-  SHOAL_ASSIGN_OR_RETURN(const JobSizes sizes, SizesOf(flags));
-  known.dense_bytes = sizes.dense_bytes;
-  known.row_floats = sizes.row_floats;
+  SHOAL_ASSIGN_OR_RETURN(const JobPlan plan, PlanJob(flags));
+  const VariableSizes sizes = SizesOf(plan.spec);
+  known.dense_bytes = static_cast<double>(sizes.dense_bytes);
+  known.row_floats = static_cast<double>(sizes.row_bytes) / 4;
   known.flop_per_sample = sizes.flop_per_sample;
-  known.table_bytes = sizes.table_bytes;
+  known.table_bytes = static_cast<double>(sizes.table_bytes);
+  known.ssp_bound = flags.modes.ssp_bound;
+  if (set.given("pipeline_depth")) {
+    known.pipeline_depth = flags.training.pipeline_depth;
+  }
   // The usual spread, unless the summary knows better.
   known.step_times = NormalizedTimes({.93, .99, 1.07, 1.3, 2});
   SHOAL_RETURN_IF_ERROR(CountIds(files, flags, &known));
-  SHOAL_ASSIGN_OR_RETURN(const std::string summary, TrainFor(files, set, span));
+  SHOAL_ASSIGN_OR_RETURN(const std::string summary,
+                         TrainFor(files, set, options, stopped));
   MeasuredCell cell;
   // One process that holds all variables is a ring of one rank.
   cell.mode = "ring";
   cell.batch_size = known.batch_size;
+  cell.cores = std::thread::hardware_concurrency();
   SHOAL_RETURN_IF_ERROR(ReadSummary(summary, &cell, &known));
   // The process also holds the tables and the dense variables.
   known.worker_memory = std::max(
       100e6, known.worker_memory - known.table_bytes - 3 * known.dense_bytes);
-  known.source = absl::StrCat("one process, ", absl::FormatDuration(span));
+  known.source =
+      absl::StrCat("one process, ", absl::FormatDuration(options.span));
   return FitCosts({cell}, std::move(known));
 }
 

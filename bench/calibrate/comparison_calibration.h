@@ -1,0 +1,40 @@
+#ifndef SHOAL_BENCH_CALIBRATE_COMPARISON_CALIBRATION_H_
+#define SHOAL_BENCH_CALIBRATE_COMPARISON_CALIBRATION_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "bench/compare/cell.h"
+#include "plan/calibration.h"
+
+namespace shoal {
+
+// Which cells of a comparison are the measurements of a plan.
+struct CalibrationChoice {
+  std::string model;  // "": the only one of the comparison
+  // Cells of more hosts are left out, as in a plan that is compared with them.
+  // A plan for the comparison's own cells takes all.
+  int most_hosts = 2;
+};
+
+// What the cells of a comparison tell the planner: those that trained, with all
+// hosts at one speed, without backup workers, and that are not grey. A cell's
+// figures are the means of its runs.
+//
+// The distinct ids of a batch are those that the comparison counted for the
+// formula of a cell's bytes, or else those that follow from the bytes that were
+// measured. How ids grow with several batches is not in a comparison
+// (Calibration::IdsOf).
+//
+//   SHOAL_ASSIGN_OR_RETURN(const Comparison comparison,
+//                          ReadComparison(files, "out/compare.json"));
+//   SHOAL_ASSIGN_OR_RETURN(const Calibration calibration,
+//                          CalibrationOf(comparison, {.model = "A"}));
+//
+// INVALID_ARGUMENT says which cells are missing, or which models there are.
+absl::StatusOr<Calibration> CalibrationOf(const Comparison& comparison,
+                                          const CalibrationChoice& choice);
+
+}  // namespace shoal
+
+#endif  // SHOAL_BENCH_CALIBRATE_COMPARISON_CALIBRATION_H_
