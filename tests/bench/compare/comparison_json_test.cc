@@ -96,7 +96,7 @@ Comparison Whole() {
   verdict.hosts = 2;
   verdict.model = "A";
   verdict.batch_size = 1024;
-  verdict.straggler = Straggler{1, .25};
+  verdict.straggler = Straggler{1, .125};
   verdict.best = "ssp";
   verdict.text = "ssp is fastest";
   verdict.turn = "from about 6 Gbit/s on";
@@ -219,13 +219,13 @@ TEST(ComparisonJsonTest, ReadsVerdictsOfEarlierVersions) {
       ComparisonJson(Whole()),
       {{"      \"batch_size\": 1024,\n      \"compute\": \"computed\",\n"
         "      \"straggler\": {\n        \"host\": 1,\n"
-        "        \"share\": 0.25\n      },\n",
+        "        \"share\": 0.125\n      },\n",
         ""},
        {"      \"turn\": \"from about 6 Gbit/s on\",\n"
         "      \"no_turn\": \"\",\n",
         ""}});
   ASSERT_NE(text, ComparisonJson(Whole()));
-  ASSERT_THAT(text, Not(HasSubstr("0.25")));
+  ASSERT_THAT(text, Not(HasSubstr("0.125")));
   ASSERT_THAT(text, Not(HasSubstr("from about")));
   const auto parsed = ParseComparison(text);
   ASSERT_TRUE(parsed.ok()) << parsed.status();
