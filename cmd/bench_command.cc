@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -20,6 +21,7 @@
 #include "base/host_memory.h"
 #include "base/path.h"
 #include "base/status_macros.h"
+#include "bench/calibrate/comparison_calibration.h"
 #include "bench/compare/cell_flags.h"
 #include "bench/compare/compare_flags.h"
 #include "bench/compare/comparison_run.h"
@@ -283,9 +285,9 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
   options.formula = [&](const Cell& cell, double mean_batch) {
     return runner.Formula(cell, mean_batch);
   };
-  options.calibrate = [](const Comparison&, const std::string&) {
-    return absl::UnimplementedError(
-        "this version makes no calibration of a comparison by itself");
+  options.calibrate = [](const Comparison& found, const std::string& model) {
+    // A verdict takes all that was measured.
+    return CalibrationOf(found, {model, std::numeric_limits<int>::max()});
   };
   options.stopped = [&] {
     const MainWait::Event event = wait->Wait(absl::ZeroDuration());
