@@ -91,9 +91,9 @@ void RingThread::Run() {
     MoveData();
     // The neighbours are told before the callers.
     if (CheckDeadlines()) MoveData();
-    // The board before the callers: who has its result no longer waits there.
-    TellBoard();
+    // Before the board: what is done counts as waited for until then.
     Post();
+    TellBoard();
     Wait();
     running = TakeCalls();
   }

@@ -201,6 +201,10 @@ TEST(TcpRingTest, TheBoardTellsForWhichRankTheRingWaits) {
   EXPECT_TRUE(call->Wait().ok());
   EXPECT_TRUE(other->Wait().ok());
   EXPECT_TRUE(last->Wait().ok());
+  // The callers are told a moment before the board.
+  for (int i = 0; i < 6000 && board.Read(absl::Now()).waits_for != -1; ++i) {
+    absl::SleepFor(absl::Milliseconds(10));
+  }
   // A broken ring tells what it waited for.
   const Call broken = AllReduce(ranks.rank(0), &x);
   for (int i = 0; i < 6000 && board.Read(absl::Now()).waits_for != 2; ++i) {
