@@ -29,11 +29,13 @@
 #include "bench/compare/lab.h"
 #include "bench/compare/report.h"
 #include "bench/compare/run_cell.h"
+#include "bench/compare/run_collective.h"
 #include "bench/compare/verdict_turn.h"
 #include "cmd/own_terminal.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
 #include "cmd/version.h"
+#include "core/choice.h"
 #include "job/data_sources.h"
 #include "job/main_wait.h"
 #include "launch/job_flag_set.h"
@@ -197,6 +199,25 @@ CellRunnerOptions RunnerOptions(const Asked& asked, const FileSystem* files) {
   return options;
 }
 
+CollectiveRunOptions CollectiveOptions(const Asked& asked,
+                                       const ComparisonRunOptions& run) {
+  CollectiveRunOptions options;
+  options.where = run.comparison.where;
+  if (!asked.flags.on.empty()) {
+    options.on = absl::StrSplit(asked.flags.on, ',');
+  }
+  options.ssh_command = asked.job.cluster.ssh_command;
+  options.remote_bin = asked.job.cluster.remote_bin;
+  options.port = asked.job.cluster.ps_port;
+  options.reduction = ChoiceWord(kReductions, asked.job.modes.reduction);
+  options.out = run.out;
+  options.settings = run.settings;
+  options.files = run.files;
+  options.stopped = run.stopped;
+  options.say = run.say;
+  return options;
+}
+
 // Finds out what would fail in every cell, before the first one.
 absl::Status CheckAll(const Asked& asked, const CellRunner& runner,
                       const FileSystem& files) {
@@ -299,6 +320,12 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
   options.say = [](const std::string& line) { std::cerr << line << std::endl; };
   const RealClock clock;
   options.now = [&clock] { return clock.Now(); };
+  const CollectiveRun collective(CollectiveOptions(asked, options));
+  if (asked.flags.allreduce) {
+    options.add_collective = [&](bool measure, Comparison* found) {
+      return collective.Add(measure, found);
+    };
+  }
   ComparisonRun run(std::move(options));
   const absl::Status status = run.Run();
   if (absl::IsFailedPrecondition(status)) {

@@ -155,9 +155,10 @@ struct ComparedData {
   uint64_t files = 0;
 };
 
-// The time of one AllReduce.
+// The time of one AllReduce by itself (`shoal bench allreduce`).
 struct CollectivePoint {
-  int ranks = 0;
+  std::string network;  // as in the cells
+  int ranks = 0;        // one on each host
   uint64_t bytes = 0;
   double seconds = 0;
 };
@@ -202,6 +203,8 @@ struct Comparison {
   std::vector<std::string> not_played;
   std::vector<Cell> cells;
   std::vector<CollectivePoint> collective;
+  // Where AllReduce was not measured by itself, or was disturbed, and why.
+  std::vector<std::string> collective_notes;
   std::vector<ModeVerdict> verdicts;
 };
 

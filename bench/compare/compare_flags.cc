@@ -98,6 +98,10 @@ void AddRuns(CompareFlags* flags, FlagSet* set) {
             "their data and are evaluated, as they always do with "
             "--target_auc.",
             DurationRange{absl::ZeroDuration(), absl::Hours(24)}});
+  set->Add({"allreduce", &flags->allreduce,
+            "Also measure AllReduce by itself, as shoal bench allreduce does, "
+            "once for each network and number of hosts of modes with a "
+            "ring."});
   set->Add({"target_auc", &flags->target_auc,
             "Progressive AUC to reach; the mode that reaches it first is best. "
             "0: the fastest mode is.",

@@ -34,6 +34,7 @@ struct CompareFlags {
   int replay_hosts = 16;
   absl::Duration cell_time = absl::Seconds(25);
   bool check_dilation = false;
+  bool allreduce = true;
   int retries = 1;
   int order_seed = 1;
   bool quick = false;

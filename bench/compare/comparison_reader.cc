@@ -74,12 +74,22 @@ std::vector<Cell> ReadCells(const JsonNode& node, const Comparison& found) {
   return cells;
 }
 
+std::vector<std::string> ReadTexts(const JsonNode& node) {
+  std::vector<std::string> texts;
+  const size_t size = node.Size(kJsonListMax);
+  for (size_t i = 0; i < size; ++i) {
+    texts.push_back(node.At(i).String(kJsonTextMax));
+  }
+  return texts;
+}
+
 std::vector<CollectivePoint> ReadCollective(const JsonNode& node) {
   std::vector<CollectivePoint> points;
   const size_t size = node.Size(kJsonListMax);
   for (size_t i = 0; i < size && node.ok(); ++i) {
     const JsonNode entry = node.At(i);
-    points.push_back({ReadIntFrom(1, kJsonHostsMax, entry.Field("ranks")),
+    points.push_back({ReadName(entry.Field("network")),
+                      ReadIntFrom(1, kJsonHostsMax, entry.Field("ranks")),
                       entry.Field("bytes").U64(),
                       ReadFigure(entry.Field("seconds"))});
   }
@@ -146,13 +156,13 @@ Comparison ReadAll(const JsonNode& node) {
   found.models = ReadModels(node.Field("models"));
   const JsonNode data = node.Field("data");
   found.data = {data.Field("rows").U64(), data.Field("files").U64()};
-  const JsonNode not_played = node.Field("not_played");
-  const size_t size = not_played.Size(kJsonListMax);
-  for (size_t i = 0; i < size; ++i) {
-    found.not_played.push_back(not_played.At(i).String(kJsonTextMax));
-  }
+  found.not_played = ReadTexts(node.Field("not_played"));
   found.cells = ReadCells(node.Field("cells"), found);
   found.collective = ReadCollective(node.Field("collective"));
+  // Files of earlier versions have none.
+  if (node.Has("collective_notes")) {
+    found.collective_notes = ReadTexts(node.Field("collective_notes"));
+  }
   found.verdicts = ReadVerdicts(node.Field("verdicts"));
   return found;
 }

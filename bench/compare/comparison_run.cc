@@ -158,7 +158,11 @@ absl::Status ComparisonRun::Run() {
   }
   time_left_ = TimeLeft(done + static_cast<int>(open_.size()), done,
                         options_.first_guess);
-  const absl::Status measured = MeasureAll();
+  absl::Status measured = MeasureAll();
+  if (options_.add_collective) {
+    const absl::Status added = options_.add_collective(measured.ok(), found);
+    if (measured.ok()) measured = added;
+  }
   Conclude(/*ended=*/measured.ok());
   const absl::Status written =
       options_.files->WriteFileAtomically(path, ComparisonJson(*found));

@@ -39,6 +39,9 @@ struct ComparisonRunOptions {
       formula;
   // The calibration of the planner for verdicts.
   Calibrate calibrate;
+  // Fills in Comparison::collective, and with `measure` measures what is
+  // missing of it (CollectiveRun::Add). Null: it stays empty.
+  std::function<absl::Status(bool measure, Comparison*)> add_collective;
   // CANCELLED once a signal has asked for the end.
   std::function<absl::Status()> stopped;
   // Shows a line, and what is left.

@@ -65,10 +65,11 @@ std::string ComparisonJson(const Comparison& comparison) {
   for (const Cell& cell : comparison.cells) WriteCell(cell, &w);
   w.EndArray().Key("collective").BeginArray();
   for (const CollectivePoint& point : comparison.collective) {
-    w.BeginObject().Field("ranks", point.ranks).Field("bytes", point.bytes);
+    w.BeginObject().Field("network", point.network);
+    w.Field("ranks", point.ranks).Field("bytes", point.bytes);
     w.Field("seconds", point.seconds).EndObject();
   }
-  w.EndArray();
+  w.EndArray().Key("collective_notes").Values(comparison.collective_notes);
   WriteVerdicts(comparison.verdicts, &w);
   w.EndObject();
   return text + "\n";

@@ -38,6 +38,17 @@ class CompareTest(harness.ShoalTest):
             self.assertGreater(run["bytes_per_sample"]["worker_sent"], 0)
         self.assertGreater(run["peak_rss_bytes"]["worker"], 0)
 
+    def expect_collective(self, found, network, most):
+        """AllReduce of two ranks was measured, of 4 KiB to `most` KiB x 4."""
+        self.assertEqual(
+            [(point["network"], point["ranks"], point["bytes"])
+             for point in found["collective"]],
+            [(network, 2, 4096 * 4 ** i) for i in range(8) if 4 ** i <= most])
+        for point in found["collective"]:
+            self.assertGreater(point["seconds"], 0)
+        with open(os.path.join(self.out, "report.html")) as file:
+            self.assertIn(f'data-row="{network}_2_4096"', file.read())
+
     def left(self, pid):
         """What a comparison of this process has left."""
         return [path for pattern in ("/run/netns", "/sys/fs/cgroup/*")
@@ -53,12 +64,12 @@ class CompareTest(harness.ShoalTest):
             self.skipTest(reason)
 
     def test_loopback_compares_jobs_that_run_to_their_end(self):
-        output = self.run_ok(
-            "shoal", *self.flags("--modes=sync,ring", "--hosts=1,2",
-                                 "--repeats=1", "--cell_time=0",
-                                 "--val_data_dir=" + self.data,
-                                 "--num_epochs=5", "--eval_every_epochs=0",
-                                 "--rates=ring:0.125", "--price=0.5"))
+        flags = self.flags("--modes=sync,ring", "--hosts=1,2",
+                           "--repeats=1", "--cell_time=0",
+                           "--val_data_dir=" + self.data,
+                           "--num_epochs=5", "--eval_every_epochs=0",
+                           "--rates=ring:0.125", "--price=0.5")
+        output = self.run_ok("shoal", *flags)
         found = self.compared()
         self.assertEqual(found["where"], "loopback")
         self.assertEqual(found["price_per_host_hour"], .5)
@@ -86,6 +97,17 @@ class CompareTest(harness.ShoalTest):
             # Nobody knows the bandwidth of loopback.
             self.assertEqual(verdict["turn"], "")
             self.assertGreater(verdict["no_turn"], "")
+        self.expect_collective(found, "none", 4 ** 7)
+        self.assertIn("AllReduce of 2 hosts\n", output)
+
+        # Nothing is measured twice.
+        ring = f"{self.out}/collective/h2_none.json"
+        written = os.stat(ring).st_mtime_ns
+        self.assertNotIn("ring 1 of 1", self.run_ok("shoal", *flags))
+        self.assertEqual(os.stat(ring).st_mtime_ns, written)
+        self.assertEqual(self.compared()["collective"], found["collective"])
+        self.run_ok("shoal", *flags, "--allreduce=false")
+        self.assertEqual(self.compared()["collective"], [])
 
     def test_a_stopped_comparison_goes_on(self):
         flags = self.flags("--modes=async,ring", "--hosts=1", "--repeats=2",
@@ -164,6 +186,11 @@ class CompareTest(harness.ShoalTest):
             self.assertAlmostEqual(run["link_expected"] / 1e8, .9564, 3)
         self.assertEqual([cell["straggler"] for cell in found["cells"]],
                          [None, {"host": 1, "share": .5}])
+        # 16 MiB and more would take seconds at 100 Mbit/s.
+        self.expect_collective(found, "100mbit", 4 ** 5)
+        largest = found["collective"][-1]
+        # 2 (n - 1) / n is 1. Nothing is faster than the link.
+        self.assertLess(8 * largest["bytes"] / largest["seconds"], 1.1e8)
 
     def test_a_lab_is_removed_after_a_signal_and_after_a_kill(self):
         self.need_lab()
@@ -236,6 +263,11 @@ class CompareTest(harness.ShoalTest):
         self.assertIn("127.0.0.2: no route", both["runs"][0]["error"])
         self.assertIn("127.0.0.2: no route", both["grey"])
         self.assertIn("127.0.0.2: no route", output)
+        self.assertEqual(self.compared()["collective"], [])
+        [note] = self.compared()["collective_notes"]
+        self.assertIn("AllReduce of 2 hosts was not measured: rank 1 exited "
+                      "with code 255: no route", note)
+        self.assertIn(note, output)
 
     def test_a_full_disk_is_said_with_what_was_measured(self):
         if os.geteuid() != 0:

@@ -90,7 +90,8 @@ Comparison Whole() {
   all.data = {1'000'000, 8};
   all.not_played = {"latency"};
   all.cells = {computed, replayed};
-  all.collective = {{2, 65536, 2.5e-5}};
+  all.collective = {{"1gbit", 2, 65536, 2.5e-5}};
+  all.collective_notes = {"AllReduce of 4 hosts was not measured: why"};
   ModeVerdict verdict;
   verdict.network = "1gbit";
   verdict.hosts = 2;
@@ -174,6 +175,17 @@ TEST(ComparisonJsonTest, TheBestModeMayHaveBackupWorkers) {
   EXPECT_EQ(parsed->verdicts[0].best, "sync+1");
   EXPECT_THAT(ErrorWith("\"best\": \"ssp\"", "\"best\": \"ssp+x\""),
               HasSubstr("'ssp+x' is not known here"));
+}
+
+TEST(ComparisonJsonTest, AFileOfBeforeThereWereNotesOfAllReduceIsRead) {
+  Comparison all = Whole();
+  all.collective_notes.clear();
+  const std::string text = ComparisonJson(all);
+  const std::string key = ",\n  \"collective_notes\": []";
+  ASSERT_THAT(text, HasSubstr(key));
+  const auto parsed = ParseComparison(absl::StrReplaceAll(text, {{key, ""}}));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(ComparisonJson(*parsed), text);
 }
 
 TEST(ComparisonJsonTest, SaysThatAComparisonWasStopped) {

@@ -76,6 +76,15 @@ class ComparisonRunTest : public ::testing::Test {
     return status;
   }
 
+  // AllReduce is measured once, and counts the times that it was asked for.
+  void AddCollective() {
+    options_.add_collective = [this](bool measure, Comparison* found) {
+      measured_.push_back(measure ? "allreduce" : "allreduce of before");
+      found->collective = {{"1gbit", 2, 4096, 1e-4}};
+      return collective_;
+    };
+  }
+
   Comparison Written() {
     const auto read =
         ReadComparison(*files_, absl::StrCat(out_, "/compare.json"));
@@ -89,6 +98,7 @@ class ComparisonRunTest : public ::testing::Test {
   std::vector<std::string> measured_;
   std::string said_;
   int stop_after_ = 1000;
+  absl::Status collective_;
   std::function<absl::StatusOr<CellRun>(const Cell&, CellRun)> next_;
   Comparison found_;
 };
@@ -180,6 +190,30 @@ TEST_F(ComparisonRunTest, RowsMayBeKnownBeforeTheFirstRun) {
   EXPECT_EQ(found_.data.rows, 4000u);
   EXPECT_EQ(found_.data.files, 2u);
   EXPECT_EQ(found_.cells[1].runs[0].epoch_seconds, 4);
+}
+
+TEST_F(ComparisonRunTest, AllReduceIsMeasuredAfterTheCells) {
+  AddCollective();
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(measured_.size(), 7u);
+  EXPECT_EQ(measured_.back(), "allreduce");
+  ASSERT_EQ(Written().collective.size(), 1u);
+  EXPECT_EQ(Written().collective[0].network, "1gbit");
+}
+
+TEST_F(ComparisonRunTest, AfterAStopAllReduceOfBeforeIsKnown) {
+  AddCollective();
+  stop_after_ = 2;
+  EXPECT_EQ(Run().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(measured_.back(), "allreduce of before");
+  EXPECT_EQ(Written().collective.size(), 1u);
+
+  // A signal comes while AllReduce is measured.
+  stop_after_ = 1000;
+  collective_ = absl::CancelledError("stopped by SIGTERM");
+  EXPECT_EQ(Run().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(measured_.back(), "allreduce");
+  EXPECT_EQ(Written().ended, "");
 }
 
 TEST_F(ComparisonRunTest, RunsOfAnotherComparisonAreNotMixedIn) {

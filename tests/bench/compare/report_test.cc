@@ -299,8 +299,10 @@ TEST(CompareReportTest, EveryRunAndEveryAllReduceStandsInATable) {
   }
   for (const CollectivePoint& point : comparison.collective) {
     const auto& row =
-        rows.at(absl::StrCat("collective ", point.ranks, "_", point.bytes))
+        rows.at(absl::StrCat("collective ", point.network, "_", point.ranks,
+                             "_", point.bytes))
             .figures;
+    EXPECT_EQ(row.at("network"), point.network);
     ExpectReads(row.at("ranks"), point.ranks);
     ExpectReads(row.at("bytes"), static_cast<double>(point.bytes));
     ExpectReads(row.at("seconds"), point.seconds * 1e6);
@@ -392,6 +394,28 @@ TEST(CompareReportTest, APictureWithoutDataSaysWhy) {
     ExpectHas(html, absl::StrCat("There is no picture here: ", why, "."));
   }
   ExpectHas(html, "Payload bytes a sample: model A");
+}
+
+TEST(CompareReportTest, AllReduceHasALineForEachNetworkAndNumberOfRanks) {
+  Comparison comparison = MadeComparison::Make();
+  std::string html = ReportHtml(comparison);
+  for (const char* line : {"2 ranks, 1gbit", "8 ranks, 1gbit",
+                           "2 ranks, 10gbit", "8 ranks, 10gbit",
+                           "Latency is not played",
+                           "AllReduce of 16 hosts over 1gbit was not measured: "
+                           "rank 3 exited with code 1."}) {
+    ExpectHas(html, line);
+  }
+  comparison.where = "loopback";
+  for (CollectivePoint& point : comparison.collective) point.network = "none";
+  html = ReportHtml(comparison);
+  ExpectHas(html, ">4 ranks<");
+  ExpectHas(html, "that of its processor and memory");
+  // Why there is no picture stands there too.
+  comparison.collective.clear();
+  html = ReportHtml(comparison);
+  ExpectHas(html, "no AllReduce was measured by itself");
+  ExpectHas(html, "rank 3 exited with code 1.");
 }
 
 TEST(CompareReportTest, AComparisonWithoutCellsIsAPage) {
