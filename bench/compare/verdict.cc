@@ -224,6 +224,7 @@ class VerdictMaker {
           " is the only mode to compare: ", figure(best.spread), ".");
       return;
     }
+    first_ = best.cell;
     std::vector<std::string> equal, slower;
     for (size_t i = 1; i < ranked.size(); ++i) {
       const Ranked& other = ranked[i];
@@ -238,6 +239,7 @@ class VerdictMaker {
       const std::string limit = LimitWords(*other.cell);
       if (!limit.empty()) absl::StrAppend(&text, " (", limit, ")");
       slower.push_back(std::move(text));
+      slower_.push_back(other.cell);
     }
     if (!equal.empty()) {
       verdict_.text = absl::StrCat(
@@ -246,10 +248,6 @@ class VerdictMaker {
           "overlap");
     } else {
       verdict_.best = ModeWord(*best.cell);
-      best_ = best.cell;
-      for (size_t i = 1; i < ranked.size(); ++i) {
-        slower_.push_back(ranked[i].cell);
-      }
       verdict_.text = absl::StrCat(Place(), ": ", name, " ", wins, " with ",
                                    figure(best.spread));
       const std::string limit = LimitWords(*best.cell);
@@ -277,15 +275,16 @@ class VerdictMaker {
     }
   }
 
-  // Where it would turn: of a mode that is best beside others alone.
+  // Where it would turn. Modes that do not differ from the first one are none
+  // that would overtake it.
   void AddTurn() {
-    if (best_ == nullptr) {
-      verdict_.no_turn = verdict_.best.empty()
-                             ? "no mode is best here"
-                             : "no other mode could be ranked here";
+    if (slower_.empty()) {
+      verdict_.no_turn = first_ == nullptr
+                             ? "no two modes could be ranked here"
+                             : "no mode differs from another one here";
       return;
     }
-    const VerdictTurn turn = turns_->Find(*best_, slower_);
+    const VerdictTurn turn = turns_->Find(*first_, slower_);
     verdict_.turn = turn.text;
     verdict_.no_turn = turn.missing;
     if (!turn.text.empty()) {
@@ -312,8 +311,9 @@ class VerdictMaker {
   const Group& group_;
   TurnFinder* const turns_;
   ModeVerdict verdict_;
-  // The best cell, if it has rivals, and these, the best first.
-  const Cell* best_ = nullptr;
+  // The first of two cells or more that could be ranked, and those that are
+  // behind it by more than their spreads, the best first.
+  const Cell* first_ = nullptr;
   std::vector<const Cell*> slower_;
   std::vector<const Cell*> without_;
   std::vector<std::string> notes_;

@@ -9,6 +9,7 @@
 #include "bench/compare/cell_figures.h"
 #include "bench/compare/cell_mode.h"
 #include "plan/cluster_description.h"
+#include "plan/crossover.h"
 #include "plan/mode_turn.h"
 
 namespace shoal {
@@ -18,6 +19,13 @@ namespace {
 double TwoDigits(double bits) {
   const double unit = std::pow(10, std::floor(std::log10(bits)) - 1);
   return std::round(bits / unit) * unit;
+}
+
+// "sync, hybrid or ring". REQUIRES: there is a name.
+std::string Or(const std::vector<std::string>& names) {
+  if (names.size() == 1) return names.front();
+  return absl::StrCat(absl::StrJoin(names.begin(), names.end() - 1, ", "),
+                      " or ", names.back());
 }
 
 TurnQuestion QuestionOf(const Cell& best, const Cell& other) {
@@ -71,7 +79,10 @@ class Gathered {
       against_.push_back(ModeName(other));
       return;
     }
-    if (turn.crossovers.empty() && never_.empty()) never_ = turn.text;
+    if (turn.crossovers.empty()) {
+      never_.push_back(ModeName(other));
+      extrapolated_ = extrapolated_ || turn.extrapolated;
+    }
     if (above && (!above_ || above->bits < above_->bits)) above_ = above;
     if (below && (!below_ || below->bits > below_->bits)) below_ = below;
   }
@@ -85,7 +96,13 @@ class Gathered {
     if (above_) sides.push_back(SideText("from", *above_, " on,", best_));
     if (below_) sides.push_back(SideText("below", *below_, ",", best_));
     turn.text = absl::StrJoin(sides, "; ");
-    if (sides.empty() && against_.empty()) turn.text = never_;
+    if (sides.empty() && !never_.empty()) {
+      turn.text = absl::StrCat(
+          "at no bandwidth from ", NetworkText(kLeastBits), " to ",
+          NetworkText(kMostBits), " would ", Or(never_),
+          " be faster than ", ModeName(best_),
+          extrapolated_ ? " (extrapolated)" : "");
+    }
     std::vector<std::string> missing;
     if (!against_.empty()) {
       missing.push_back(
@@ -108,7 +125,8 @@ class Gathered {
   const Cell& best_;
   std::optional<Turn> above_;  // the nearest
   std::optional<Turn> below_;
-  std::string never_;  // the planner's words on the first mode without a turn
+  std::vector<std::string> never_;    // modes that overtake it nowhere
+  bool extrapolated_ = false;         // one of these predictions
   std::vector<std::string> against_;  // modes that it takes for faster here
   std::vector<std::string> faster_;   // modes that are faster here
 };

@@ -43,7 +43,7 @@ class TurnFinder {
   explicit TurnFinder(CalibrateModel calibrate)
       : calibrate_(std::move(calibrate)) {}
 
-  // `best` beside the other cells of its verdict, the best first.
+  // `best` beside the cells of its verdict that are behind it.
   VerdictTurn Find(const Cell& best, const std::vector<const Cell*>& others);
 
  private:

@@ -307,7 +307,7 @@ class MadeComparison {
                 "from about 6 Gbit/s on, ring would be faster than async";
             absl::StrAppend(&verdict.text, " Predicted: ", verdict.turn, ".");
           } else {
-            verdict.no_turn = hosts == 4 ? "no mode is best here"
+            verdict.no_turn = hosts == 4 ? "no two modes could be ranked here"
                                          : "the planner takes async for faster "
                                            "than ring on this network already, "
                                            "where it was not";

@@ -32,7 +32,7 @@ TEST(ReportRunsTest, SaysWhatIsPredictedAndWhyTheRestIsNot) {
   const std::string html = ReportHtml(comparison);
   ExpectHas(html, "from about 6 Gbit/s on, ring would be faster than async");
   ExpectHas(html, "What is predicted was not measured");
-  ExpectHas(html, "<li>no mode is best here (1 verdict)</li>");
+  ExpectHas(html, "<li>no two modes could be ranked here (1 verdict)</li>");
   ExpectHas(html, "where it was not (4 verdicts)</li>");
   for (ModeVerdict& verdict : comparison.verdicts) {
     verdict.turn = verdict.no_turn = "";

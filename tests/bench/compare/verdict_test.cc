@@ -1,5 +1,6 @@
 #include "bench/compare/verdict.h"
 
+#include <limits>
 #include <set>
 #include <string>
 #include <tuple>
@@ -9,11 +10,14 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "bench/calibrate/comparison_calibration.h"
+#include "tests/bench/compare/made_comparison.h"
 #include "tests/plan/plan_examples.h"
 
 namespace shoal {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -266,7 +270,9 @@ TEST(VerdictTest, SaysWhereItWouldTurnOrWhyNot) {
   EXPECT_EQ(TheVerdict({async, ring}).turn, "");
   EXPECT_THAT(TheVerdict({async, ring}).no_turn,
               HasSubstr("which bandwidth these links have"));
-  EXPECT_EQ(TheVerdict({async}).no_turn, "no mode is best here");
+  EXPECT_EQ(TheVerdict({async}).no_turn, "no two modes could be ranked here");
+  EXPECT_EQ(TheVerdict({async, CellOf("ssp", {2000, 2002})}).no_turn,
+            "no mode differs from another one here");
   // The cells say too little for the planner.
   async.bits_per_second = ring.bits_per_second = 1e9;
   EXPECT_EQ(TheVerdict({async, ring}).no_turn,
@@ -274,7 +280,7 @@ TEST(VerdictTest, SaysWhereItWouldTurnOrWhyNot) {
   EXPECT_THAT(TheVerdict({async, ring}).text, Not(HasSubstr("Predicted")));
   async.runs[0].seconds_to_target = async.runs[1].seconds_to_target = 9;
   EXPECT_EQ(TheVerdict({async, ring}, .7).no_turn,
-            "no other mode could be ranked here");
+            "no two modes could be ranked here");
 }
 
 TEST(VerdictTest, WhatIsPredictedStandsInTheTextAndIsMarked) {
@@ -295,10 +301,46 @@ TEST(VerdictTest, WhatIsPredictedStandsInTheTextAndIsMarked) {
   ASSERT_EQ(verdicts.size(), 1u);
   EXPECT_EQ(asked, "A");
   EXPECT_THAT(verdicts[0].turn,
-              StartsWith("async is faster than ring at every bandwidth"));
+              StartsWith("at no bandwidth from 100 Mbit/s to 400 Gbit/s would "
+                         "ring be faster than async"));
   EXPECT_EQ(verdicts[0].no_turn, "");
+  // Also where the first two do not differ: the third one may overtake them.
+  comparison.cells.push_back(CellOf("ssp", {2000, 2002}));
+  comparison.cells.back().bits_per_second = 1e9;
+  const auto tie = VerdictsOf(
+      comparison, [](const Comparison&, const std::string&) {
+        Calibration calibration = ExampleCalibration();
+        calibration.corrections = {{"ring", 10}};
+        return calibration;
+      });
+  EXPECT_EQ(tie.at(0).best, "");
+  EXPECT_THAT(tie.at(0).turn, AllOf(HasSubstr("would ring be faster than"),
+                                    Not(HasSubstr(" or "))));
   EXPECT_THAT(verdicts[0].text, EndsWith(absl::StrCat(
                                     " Predicted: ", verdicts[0].turn, ".")));
+}
+
+TEST(VerdictTest, EachOfAComparisonSaysWhereItTurnsOrWhyNot) {
+  const Comparison comparison = MadeComparison::Make();
+  int turns = 0;
+  for (const ModeVerdict& verdict : VerdictsOf(
+           comparison, [](const Comparison& cells, const std::string& model) {
+             return CalibrationOf(cells,
+                                  {model, std::numeric_limits<int>::max()});
+           })) {
+    SCOPED_TRACE(verdict.text);
+    EXPECT_FALSE(verdict.turn.empty() && verdict.no_turn.empty());
+    // The bytes of model A were made up without regard to its size.
+    if (verdict.model == "B") {
+      EXPECT_THAT(verdict.no_turn, Not(HasSubstr("could not be calibrated")));
+    }
+    const bool on_a_network = verdict.hosts > 1 && verdict.network != "none";
+    if (!verdict.turn.empty()) {
+      EXPECT_TRUE(on_a_network);
+      ++turns;
+    }
+  }
+  EXPECT_GT(turns, 0);
 }
 
 TEST(GreyReasonTest, SaysWhatDisturbedARun) {

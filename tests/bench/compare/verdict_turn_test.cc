@@ -117,8 +117,15 @@ TEST_F(VerdictTurnTest, AModeThatIsNeverFasterIsSaid) {
   const VerdictTurn turn =
       Find(calibration, CellOf("async", 1e9), {CellOf("ring", 1e9)});
   EXPECT_THAT(turn.text,
-              HasSubstr("async is faster than ring at every bandwidth"));
+              HasSubstr("at no bandwidth from 100 Mbit/s to 400 Gbit/s would "
+                        "ring be faster than async"));
   EXPECT_EQ(turn.missing, "");
+  calibration.corrections = {{"ring", 10}, {"hybrid", 10}, {"sync", 10}};
+  EXPECT_THAT(Find(calibration, CellOf("async", 1e9),
+                   {CellOf("sync", 1e9), CellOf("hybrid", 1e9),
+                    CellOf("ring", 1e9)})
+                  .text,
+              HasSubstr("would sync, hybrid or ring be faster than async"));
   // Unless that is not so where it was measured.
   const VerdictTurn wrong =
       Find(calibration, CellOf("ring", 1e9), {CellOf("async", 1e9)});
