@@ -32,9 +32,10 @@ double Calibration::IdsOf(double samples) const {
   return a.ids * std::pow(samples / a.samples, slope);
 }
 
-double Calibration::CorrectionOf(absl::string_view mode) const {
+double Calibration::CorrectionOf(absl::string_view mode, int hosts) const {
   for (const ModeCorrection& correction : corrections) {
-    if (correction.mode == mode) return correction.factor;
+    if (correction.mode != mode) continue;
+    return hosts == 1 ? correction.alone : correction.factor;
   }
   return 1;
 }
@@ -110,8 +111,10 @@ absl::Status Calibration::Validate() const {
     }
   }
   for (const ModeCorrection& correction : corrections) {
-    if (!(correction.factor > 0) || !std::isfinite(correction.factor)) {
-      return wrong("corrections", "factors must be numbers above 0");
+    for (const double factor : {correction.factor, correction.alone}) {
+      if (!(factor > 0) || !std::isfinite(factor)) {
+        return wrong("corrections", "factors must be numbers above 0");
+      }
     }
   }
   return absl::OkStatus();

@@ -18,10 +18,11 @@ struct DistinctIds {
 };
 
 // A mode's measured seconds a step over those of the formulas, at the largest
-// number of hosts that was measured.
+// number of hosts that was measured, and on one host.
 struct ModeCorrection {
   std::string mode;
   double factor = 1;
+  double alone = 1;
 };
 
 // What was measured of a job, and what follows from it for the planner: the
@@ -68,8 +69,8 @@ struct Calibration {
   // measured points on doubly logarithmic axes, and the nearest line's slope
   // beyond them. With one point the slope is .75 (docs/planning.md).
   double IdsOf(double samples) const;
-  // The factor of a mode; 1 if there is none.
-  double CorrectionOf(absl::string_view mode) const;
+  // The factor of a mode on so many hosts; 1 if there is none.
+  double CorrectionOf(absl::string_view mode, int hosts) const;
 
   // INVALID_ARGUMENT names the first figure that cannot be.
   absl::Status Validate() const;

@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -95,7 +96,8 @@ std::string CalibrationToJson(const Calibration& c) {
   w.EndObject().Key("corrections").BeginArray();
   for (const ModeCorrection& correction : c.corrections) {
     w.BeginObject().Field("mode", correction.mode);
-    w.Field("factor", correction.factor).EndObject();
+    w.Field("factor", correction.factor);
+    w.Field("alone", correction.alone).EndObject();
   }
   w.EndArray().EndObject();
   return text + "\n";
@@ -151,8 +153,12 @@ absl::StatusOr<Calibration> CalibrationFromJson(absl::string_view text) {
   const JsonNode corrections = root.Field("corrections");
   for (size_t i = 0, n = corrections.Size(kMostEntries); i < n; ++i) {
     const JsonNode entry = corrections.At(i);
-    c.corrections.push_back({entry.Field("mode").String(kMostText),
-                             entry.Field("factor").Double()});
+    ModeCorrection correction;
+    correction.mode = entry.Field("mode").String(kMostText);
+    correction.factor = entry.Field("factor").Double();
+    correction.alone = entry.Has("alone") ? entry.Field("alone").Double()
+                                          : correction.factor;
+    c.corrections.push_back(std::move(correction));
   }
   SHOAL_RETURN_IF_ERROR(document->status());
   SHOAL_RETURN_IF_ERROR(c.Validate());

@@ -161,11 +161,46 @@ bool IsLike(const ModeShape& a, const ModeShape& b) {
          a.pipelined == b.pipelined;
 }
 
-// Whether the cell's time of a step is one that the formulas have to give: one
-// host alone tells nothing of waits, and for the others see the header.
+// Sum and number of the logarithms of measured over predicted times, by mode.
+using Logs = std::map<std::string, std::pair<double, int>>;
+
+void AddLog(const MeasuredCell& cell, const Calibration& fitted, Logs* logs) {
+  ClusterDescription cluster;
+  cluster.hosts = cell.hosts;
+  cluster.cores = cell.cores;
+  cluster.bits_per_second = cell.bits_per_second;
+  PlannedJob job = MeasuredJob(fitted);
+  job.batch_size = RowsOf(cell);
+  const Prediction p =
+      Predict(*FindModeShape(cell.mode), fitted, job, cluster, cell.hosts);
+  auto& [sum, count] = (*logs)[cell.mode];
+  sum += std::log(p.samples_per_second / cell.samples_per_second);
+  ++count;
+}
+
+// The factor of a mode. A mode that was not measured is corrected as the modes
+// that are like it, or else as all modes: it must not look faster because
+// nothing is known. REQUIRES: some mode was measured.
+double FactorOf(const ModeShape& mode, const Logs& logs) {
+  double sums[3] = {};  // of all modes, of those like this one, of this one
+  int counts[3] = {};
+  for (const auto& [name, log] : logs) {
+    const ModeShape& other = *FindModeShape(name);
+    const int likeness = &other == &mode ? 2 : IsLike(mode, other) ? 1 : 0;
+    for (int i = 0; i <= likeness; ++i) {
+      sums[i] += log.first;
+      counts[i] += log.second;
+    }
+  }
+  const int best = counts[2] > 0 ? 2 : counts[1] > 0 ? 1 : 0;
+  return std::clamp(std::exp(sums[best] / counts[best]), .25, 4.0);
+}
+
+// Whether the cell's time of a step is one that the formulas have to give (see
+// the header).
 bool TellsOfSteps(const MeasuredCell& cell) {
-  return cell.hosts > 1 && cell.samples_per_second > 0 &&
-         cell.bits_per_second > 0 && cell.cores > 0;
+  return cell.samples_per_second > 0 && cell.cores > 0 &&
+         (cell.hosts == 1 || cell.bits_per_second > 0);
 }
 
 void FitCorrections(const std::vector<MeasuredCell>& cells,
@@ -175,41 +210,21 @@ void FitCorrections(const std::vector<MeasuredCell>& cells,
     if (!TellsOfSteps(cell)) continue;
     most_hosts[cell.mode] = std::max(most_hosts[cell.mode], cell.hosts);
   }
-  std::map<std::string, std::pair<double, int>> logs;  // sum, count
+  Logs several;
+  Logs alone;
   for (const MeasuredCell& cell : cells) {
-    if (!TellsOfSteps(cell) || cell.hosts != most_hosts[cell.mode]) continue;
-    ClusterDescription cluster;
-    cluster.hosts = cell.hosts;
-    cluster.cores = cell.cores;
-    cluster.bits_per_second = cell.bits_per_second;
-    PlannedJob job = MeasuredJob(*fitted);
-    job.batch_size = RowsOf(cell);
-    const Prediction p =
-        Predict(*FindModeShape(cell.mode), *fitted, job, cluster, cell.hosts);
-    auto& [sum, count] = logs[cell.mode];
-    sum += std::log(p.samples_per_second / cell.samples_per_second);
-    ++count;
-  }
-  if (logs.empty()) return;
-  const auto factor = [](double sum, int count) {
-    return std::clamp(std::exp(sum / count), .25, 4.0);
-  };
-  for (const ModeShape& mode : ModeShapes()) {
-    // A mode that was not measured is corrected as the modes that are like it,
-    // or else as all modes: it must not look faster because nothing is known.
-    double sums[3] = {};  // of all modes, of those like this one, of this one
-    int counts[3] = {};
-    for (const auto& [name, log] : logs) {
-      const ModeShape& other = *FindModeShape(name);
-      const int likeness = &other == &mode ? 2 : IsLike(mode, other) ? 1 : 0;
-      for (int i = 0; i <= likeness; ++i) {
-        sums[i] += log.first;
-        counts[i] += log.second;
-      }
+    if (!TellsOfSteps(cell)) continue;
+    if (cell.hosts == 1) {
+      AddLog(cell, *fitted, &alone);
+    } else if (cell.hosts == most_hosts[cell.mode]) {
+      AddLog(cell, *fitted, &several);
     }
-    const int best = counts[2] > 0 ? 2 : counts[1] > 0 ? 1 : 0;
+  }
+  if (several.empty() && alone.empty()) return;
+  for (const ModeShape& mode : ModeShapes()) {
     fitted->corrections.push_back(
-        {mode.name, factor(sums[best], counts[best])});
+        {mode.name, FactorOf(mode, several.empty() ? alone : several),
+         FactorOf(mode, alone.empty() ? several : alone)});
   }
 }
 

@@ -37,14 +37,15 @@ struct MeasuredCell {
 // its default counts like a cell that is 10 % off. So a cost of which the cells
 // say nothing keeps its default. Then the corrections: for each mode the mean
 // ratio of measured and predicted step times at the most hosts, if they are
-// several; a mode without a cell gets that of the modes that are like it, or
-// else of all.
+// several, and on one host. A mode without a cell gets that of the modes that
+// are like it, or else of all; where only cells of one host, or only those of
+// several, can tell, their ratio is that of both.
 //
-// Processor times are taken from all cells, step times from some: the times of
-// cells whose links were not limited (bits_per_second 0, as over loopback) or
-// whose hosts have cores that are not known have in them how messages went
-// there, and a plan adds what a link and its latency take. So corrections leave
-// such cells out, and without others there are none.
+// Processor times are taken from all cells, step times from some. Cells of
+// several hosts whose links were not limited (bits_per_second 0, as over
+// loopback) have in them how messages went there, and a plan adds what a link
+// and its latency take. So corrections leave them out, as cells of hosts whose
+// cores are not known, and without others there are none.
 //
 // The part of the space that counts as measured is that of the cells. Cells of
 // several hosts whose links were not limited tell nothing of networks.

@@ -44,6 +44,16 @@ double CostOf(const PlanRequest& request, const Prediction& p) {
          (p.samples_per_second * 3600);
 }
 
+// "async 1.05, ring 0.98".
+std::string CorrectionsText(const PlanRequest& r, int hosts) {
+  std::vector<std::string> parts;
+  for (const ModeShape* const mode : r.modes) {
+    parts.push_back(absl::StrFormat(
+        "%s %.2f", mode->name, r.calibration.CorrectionOf(mode->name, hosts)));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
 std::string Assumptions(const PlanRequest& r) {
   const Calibration& c = r.calibration;
   std::string text = absl::StrFormat(
@@ -55,18 +65,15 @@ std::string Assumptions(const PlanRequest& r) {
       "distinct ids a batch, %.0f floats a row\n",
       r.job.batch_size, SizeText(r.job.dense_bytes), c.IdsOf(r.job.batch_size),
       r.job.row_floats);
-  std::vector<std::string> corrections;
-  for (const ModeShape* const mode : r.modes) {
-    corrections.push_back(
-        absl::StrFormat("%s %.2f", mode->name, c.CorrectionOf(mode->name)));
-  }
   absl::StrAppend(
       &text, "corrected  ",
       c.corrections.empty()
-          ? "not at all: no cell of several hosts has a limited network and "
-            "known cores"
+          ? "not at all: no cell has known cores and, on several hosts, a "
+            "limited network"
           : absl::StrCat("a step takes, by measurement over formula: ",
-                         absl::StrJoin(corrections, ", ")),
+                         CorrectionsText(r, 2),
+                         "\n           and on one host: ",
+                         CorrectionsText(r, 1)),
       "\n");
   absl::StrAppendFormat(
       &text, "cluster    %s of %g cores, %s, latency %.3g us%s; %s a host\n",

@@ -24,7 +24,7 @@ StepPrediction StepOf(const ModeShape& mode, const Calibration& calibration,
   setting.ssp_bound = job.ssp_bound;
   setting.pipeline_depth = job.pipeline_depth;
   StepPrediction step = PredictStep(mode, demand, setting);
-  const double factor = calibration.CorrectionOf(mode.name);
+  const double factor = calibration.CorrectionOf(mode.name, hosts);
   step.step_seconds *= factor;
   step.wait_seconds *= factor;
   return step;

@@ -154,8 +154,8 @@ class PlanTest(harness.ShoalTest):
             self.assertTrue(fits["async", 2])
 
     def test_loopback_tells_nothing_of_steps_on_a_network(self):
-        cells = [cell(mode, hosts, gbit=0) for hosts in (1, 2)
-                 for mode in ("async", "ring")]
+        cells = [cell(mode, hosts, gbit=0, cores_per_host=None)
+                 for hosts in (1, 2) for mode in ("async", "ring")]
         file = self.write("compare.json", json.dumps(comparison(cells)))
         output = self.run_ok("shoal", "plan", CLUSTER, "--compare=" + file)
         self.assertIn("corrected  not at all", output)

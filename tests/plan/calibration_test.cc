@@ -31,7 +31,7 @@ TEST(CalibrationTest, OnePointGrowsAsIsUsual) {
 
 TEST(CalibrationTest, AFileGivesTheSameCalibrationBack) {
   Calibration c = ExampleCalibration();
-  c.corrections = {{"async", 1.03}, {"ring", .9}};
+  c.corrections = {{"async", 1.03, 1.1}, {"ring", .9, .8}};
   c.costs.server_call = 71e-6;
   c.modes = {"async", "ring"};
   c.least_cores = .5;
@@ -41,8 +41,9 @@ TEST(CalibrationTest, AFileGivesTheSameCalibrationBack) {
   const auto back = CalibrationFromJson(text);
   ASSERT_TRUE(back.ok()) << back.status();
   EXPECT_EQ(CalibrationToJson(*back), text);
-  EXPECT_EQ(back->CorrectionOf("ring"), .9);
-  EXPECT_EQ(back->CorrectionOf("sync"), 1);
+  EXPECT_EQ(back->CorrectionOf("ring", 4), .9);
+  EXPECT_EQ(back->CorrectionOf("ring", 1), .8);
+  EXPECT_EQ(back->CorrectionOf("sync", 1), 1);
   EXPECT_EQ(back->costs.server_call, 71e-6);
   EXPECT_EQ(back->modes, c.modes);
   EXPECT_EQ(back->least_cores, .5);
@@ -52,9 +53,12 @@ TEST(CalibrationTest, AFileGivesTheSameCalibrationBack) {
 }
 
 TEST(CalibrationTest, AFileOfAnOlderVersionIsRead) {
+  Calibration c = ExampleCalibration();
+  c.corrections = {{"async", 1.2, 1.1}};
   const std::string text = absl::StrReplaceAll(
-      CalibrationToJson(ExampleCalibration()),
+      CalibrationToJson(c),
       {{"\"modes\"", "\"a\""},
+       {"\"alone\"", "\"f\""},
        {"\"least_cores\"", "\"b\""},
        {"\"most_cores\"", "\"c\""},
        {"\"ssp_bound\"", "\"d\""},
@@ -62,6 +66,7 @@ TEST(CalibrationTest, AFileOfAnOlderVersionIsRead) {
   const auto old = CalibrationFromJson(text);
   ASSERT_TRUE(old.ok()) << old.status();
   EXPECT_EQ(old->most_cores, 0);  // not known
+  EXPECT_EQ(old->CorrectionOf("async", 1), 1.2);
   EXPECT_EQ(old->ssp_bound, 3);
   EXPECT_EQ(old->pipeline_depth, 1);
 }

@@ -96,23 +96,50 @@ TEST(FitCostsTest, AModeThatWasNotMeasuredIsCorrectedLikeItsLike) {
   }
   const auto fitted = FitCosts(cells, ExampleCalibration());
   ASSERT_TRUE(fitted.ok()) << fitted.status();
-  EXPECT_NEAR(fitted->CorrectionOf("async"), 1.3, .05);
-  EXPECT_EQ(fitted->CorrectionOf("ssp"), fitted->CorrectionOf("async"));
-  EXPECT_NEAR(fitted->CorrectionOf("ring"), 1, .05);
-  EXPECT_GT(fitted->CorrectionOf("hybrid"), fitted->CorrectionOf("ring"));
-  EXPECT_LT(fitted->CorrectionOf("hybrid"), fitted->CorrectionOf("async"));
+  EXPECT_NEAR(fitted->CorrectionOf("async", 2), 1.3, .05);
+  EXPECT_EQ(fitted->CorrectionOf("ssp", 2), fitted->CorrectionOf("async", 2));
+  EXPECT_NEAR(fitted->CorrectionOf("ring", 2), 1, .05);
+  EXPECT_GT(fitted->CorrectionOf("hybrid", 2), fitted->CorrectionOf("ring", 2));
+  EXPECT_LT(fitted->CorrectionOf("hybrid", 2),
+            fitted->CorrectionOf("async", 2));
 }
 
 // What a job on loopback takes is no measure of a network: there messages take
 // processor time, which is fitted, and no link.
-TEST(FitCostsTest, CellsWithoutALimitedLinkGiveNoCorrection) {
-  std::vector<MeasuredCell> cells = CellsOf(Truth(), 1.5);
-  for (MeasuredCell& cell : cells) cell.bits_per_second = 0;
+TEST(FitCostsTest, SeveralHostsWithoutALimitedLinkGiveNoCorrection) {
+  std::vector<MeasuredCell> cells = CellsOf(Truth(), 1.1);
+  for (MeasuredCell& cell : cells) {
+    cell.bits_per_second = 0;
+    if (cell.hosts > 1) cell.samples_per_second /= 3;
+  }
   const auto fitted = FitCosts(cells, ExampleCalibration());
   ASSERT_TRUE(fitted.ok()) << fitted.status();
-  EXPECT_TRUE(fitted->corrections.empty());
   EXPECT_FALSE(fitted->network_measured);
   EXPECT_NEAR(fitted->costs.sample / Truth().costs.sample, 1, .03);
+  // What cells of one host tell is true of several, too.
+  for (const ModeCorrection& correction : fitted->corrections) {
+    EXPECT_NEAR(correction.alone, 1.1, .05) << correction.mode;
+    EXPECT_EQ(correction.factor, correction.alone) << correction.mode;
+  }
+}
+
+TEST(FitCostsTest, OneHostHasACorrectionOfItsOwn) {
+  std::vector<MeasuredCell> cells = CellsOf(Truth(), 1.2);
+  for (MeasuredCell& cell : cells) {
+    if (cell.hosts == 1) cell.samples_per_second *= 1.2 / .9;
+  }
+  const auto fitted = FitCosts(cells, ExampleCalibration());
+  ASSERT_TRUE(fitted.ok()) << fitted.status();
+  for (const ModeShape& mode : ModeShapes()) {
+    EXPECT_NEAR(fitted->CorrectionOf(mode.name, 1), .9, .05) << mode.name;
+    EXPECT_NEAR(fitted->CorrectionOf(mode.name, 2), 1.2, .05) << mode.name;
+    EXPECT_NEAR(fitted->CorrectionOf(mode.name, 8), 1.2, .05) << mode.name;
+  }
+  std::erase_if(cells,
+                [](const MeasuredCell& cell) { return cell.hosts == 1; });
+  const auto without = FitCosts(cells, ExampleCalibration());
+  ASSERT_TRUE(without.ok()) << without.status();
+  EXPECT_EQ(without->CorrectionOf("ring", 1), without->CorrectionOf("ring", 2));
 }
 
 TEST(FitCostsTest, CellsWhoseCoresAreNotKnownGiveNoCorrection) {
@@ -134,7 +161,7 @@ TEST(FitCostsTest, OneCellWithoutALinkDoesNotHideTheOthers) {
   cells.push_back(loopback);
   const auto fitted = FitCosts(cells, ExampleCalibration());
   ASSERT_TRUE(fitted.ok()) << fitted.status();
-  EXPECT_NEAR(fitted->CorrectionOf(loopback.mode), 1.2, .05);
+  EXPECT_NEAR(fitted->CorrectionOf(loopback.mode, 2), 1.2, .05);
 }
 
 // Short batches at the ends of pieces cost calls and dense bytes as full ones

@@ -87,8 +87,9 @@ TEST(PlanTextTest, WhatASearchFoundOutsideTheMeasuredIsMarked) {
 TEST(PlanTextTest, ThatNothingIsCorrectedIsSaid) {
   PlanRequest request = Request(2, 5);
   EXPECT_THAT(PlanText(request), HasSubstr("corrected  not at all: no cell"));
-  request.calibration.corrections = {{"async", 1.25}};
+  request.calibration.corrections = {{"async", 1.25, .75}};
   EXPECT_THAT(PlanText(request), HasSubstr("over formula: async 1.25"));
+  EXPECT_THAT(PlanText(request), HasSubstr("on one host: async 0.75"));
 }
 
 TEST(PlanTextTest, AThousandHostsAreOneAnswer) {

@@ -107,6 +107,11 @@ TEST(PredictionTest, ACorrectionChangesItsModeAlone) {
   c.corrections = {{"async", 1.25}};
   EXPECT_NEAR(At("async", 4, 1, c).samples_per_second, async / 1.25, 1e-6);
   EXPECT_EQ(At("ring", 4, 1, c).samples_per_second, ring);
+  // One host is corrected by what was measured on one.
+  const double one = At("async", 1, 1, c).samples_per_second;
+  c.corrections = {{"async", 1.25, 2}};
+  EXPECT_NEAR(At("async", 1, 1, c).samples_per_second, one / 2, 1e-6);
+  EXPECT_NEAR(At("async", 4, 1, c).samples_per_second, async / 1.25, 1e-6);
 }
 
 }  // namespace

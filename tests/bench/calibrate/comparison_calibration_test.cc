@@ -215,7 +215,10 @@ TEST(ComparisonCalibrationTest, APlanForItsOwnCellsTakesAllHosts) {
 // Over loopback there is no link, and on hosts by ssh nobody knows the cores.
 TEST(ComparisonCalibrationTest, WithoutLinksOrCoresNothingIsCorrected) {
   Comparison loopback = Whole();
-  for (Cell& cell : loopback.cells) cell.bits_per_second = 0;
+  for (Cell& cell : loopback.cells) {
+    cell.bits_per_second = 0;
+    cell.cores_per_host = 0;
+  }
   const auto c = CalibrationOf(loopback, {});
   ASSERT_TRUE(c.ok()) << c.status();
   EXPECT_TRUE(c->corrections.empty());
