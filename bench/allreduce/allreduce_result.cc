@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-constexpr int kRanksMost = 65536;
+constexpr int kReadRanksMost = 65536;
 constexpr size_t kPointsMost = 1000;
 
 // "21.3 µs", "4.52 ms", "1.07 s".
@@ -93,7 +93,7 @@ std::string AllReduceJson(const AllReduceResult& result) {
 
 AllReduceResult ReadAllReduce(const JsonNode& node) {
   AllReduceResult result;
-  result.ranks = node.Field("ranks").Int(kRanksMost);
+  result.ranks = node.Field("ranks").Int(kReadRanksMost);
   result.reduction = node.Field("reduction").String(64);
   const JsonNode points = node.Field("points");
   const size_t size = points.Size(kPointsMost);

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-RunFile Whole() {
+RunFile RunOfRing() {
   RunFile run;
   run.settings = "seed=1";
   run.data = {5000, 8};
@@ -26,30 +26,30 @@ RunFile Whole() {
 }
 
 TEST(RunFileTest, GivesBackTheRunOfACell) {
-  const auto parsed = ParseRunFile(RunFileJson(Whole()));
+  const auto parsed = ParseRunFile(RunFileJson(RunOfRing()));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   EXPECT_EQ(parsed->settings, "seed=1");
   EXPECT_EQ(parsed->data.rows, 5000u);
   EXPECT_EQ(parsed->data.files, 8u);
   EXPECT_EQ(parsed->cell.runs.at(0).samples_per_second, 12345.5);
-  EXPECT_EQ(RunFileJson(*parsed), RunFileJson(Whole()));
+  EXPECT_EQ(RunFileJson(*parsed), RunFileJson(RunOfRing()));
 }
 
 TEST(RunFileTest, AFileOfAnEarlierVersionDoesNotKnowTheData) {
   const std::string text = absl::StrReplaceAll(
-      RunFileJson(Whole()), {{"\"data\"", "\"other\""}});
+      RunFileJson(RunOfRing()), {{"\"data\"", "\"other\""}});
   const auto parsed = ParseRunFile(text);
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   EXPECT_EQ(parsed->data.rows, 0u);
 }
 
 TEST(RunFileTest, NeedsExactlyOneRun) {
-  RunFile none = Whole();
+  RunFile none = RunOfRing();
   none.cell.runs.clear();
   EXPECT_THAT(ParseRunFile(RunFileJson(none)).status().message(),
               HasSubstr("cell.runs: does not have exactly one entry"));
   EXPECT_THAT(ParseRunFile(absl::StrReplaceAll(
-                               RunFileJson(Whole()),
+                               RunFileJson(RunOfRing()),
                                {{"\"format\": 1", "\"format\": 2"}}))
                   .status()
                   .message(),
