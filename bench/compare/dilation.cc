@@ -16,6 +16,10 @@ HostShare ShareOf(const Cell& cell, int host) {
   constexpr double kPacketSeconds = 250e-6;
   share.packet_bytes = static_cast<int>(std::clamp(
       cell.bits_per_second / 8 * kPacketSeconds, 8192.0, 65536.0));
+  if (cell.cores_per_host <= 0) {
+    share.quota = absl::InfiniteDuration();
+    return share;
+  }
   double cores = cell.cores_per_host / cell.dilation;
   if (cell.straggler.has_value() && cell.straggler->host == host &&
       !cell.replayed()) {

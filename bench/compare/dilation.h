@@ -36,6 +36,7 @@ struct HostShare {
   int packet_bytes = 8192;
   // Processor time `quota` in each `period`. The kernel takes no quota below
   // 1 ms, so the period is 4 ms or, for less than a quarter of a core, longer.
+  // InfiniteDuration: it is not limited, as outside of a lab.
   absl::Duration period = absl::Milliseconds(4);
   absl::Duration quota;
 };

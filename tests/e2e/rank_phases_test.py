@@ -38,8 +38,10 @@ AWAITS = ", and nothing comes from worker "
 PHASES = {
     "computes": (VICTIM, COMPUTES, "computes",
                  f"sums dense bucket 1 of 1 for .*{AWAITS}{VICTIM}"),
+    # The other is let go when the loss is told, and may have begun its sum before it
+    # hears of it.
     "sums": (OTHER, COMPUTES, f"sums dense bucket 1 of 1 for .*{AWAITS}{OTHER}",
-             "computes"),
+             "(computes|sums dense bucket 1 of 1)"),
     "gathers": (OTHER, GATHERS, f"gathers rows for .*{AWAITS}{OTHER}", ""),
     "applies": (VICTIM, APPLIES, "applies",
                 f"sums dense bucket 1 of 1 for .*{AWAITS}{VICTIM}"),
@@ -50,7 +52,7 @@ HYBRID_PHASES = {
     "pushes rows": (VICTIM, PUSHES_ROWS, "pushes rows to the servers",
                     f"confirms rows for .*{AWAITS}{VICTIM}"),
     "waits for rows": (OTHER, PUSHES_ROWS, f"confirms rows for .*{AWAITS}{OTHER}",
-                       "pushes rows to the servers"),
+                       "(pushes rows to the servers|confirms rows)"),
     "confirms rows": (VICTIM, CONFIRMS, "confirms rows",
                       f"confirms rows for .*{AWAITS}{VICTIM}"),
 }

@@ -40,6 +40,12 @@ TEST(DilationTest, TheLargestPacketIsThatOfTheRealLink) {
   EXPECT_EQ(ShareOf(CellOf(2, 1, 1e8), 0).packet_bytes, 8192);
 }
 
+TEST(DilationTest, AHostWhoseCoresAreNotKnownIsNotLimited) {
+  const HostShare share = ShareOf(CellOf(2, 0, 0), 0);
+  EXPECT_EQ(share.quota, absl::InfiniteDuration());
+  EXPECT_EQ(share.period, absl::Milliseconds(4));
+}
+
 TEST(DilationTest, ASmallShareHasALongerPeriod) {
   Cell cell = CellOf(8, 1, 1e10);
   cell.dilation = 10;
