@@ -64,6 +64,7 @@ absl::Status Calibration::Validate() const {
       {"costs.worker_call", costs.worker_call, true},
       {"costs.server_byte", costs.server_byte, true},
       {"costs.server_call", costs.server_call, true},
+      {"costs.remote_byte", costs.remote_byte, true},
       {"costs.ring_byte", costs.ring_byte, true},
       {"costs.ring_hop", costs.ring_hop, true},
       {"worker_memory", worker_memory, true},

@@ -57,6 +57,12 @@ void ForEachCost(Costs& c, Visit visit) {
   visit("ring_hop", c.ring_hop);
 }
 
+// Those that older files lack.
+template <typename Costs, typename Visit>
+void ForEachNewCost(Costs& c, Visit visit) {
+  visit("remote_byte", c.remote_byte);
+}
+
 template <typename Times, typename Visit>
 void ForEachQuantile(Times& t, Visit visit) {
   visit("p10", t.p10);
@@ -93,6 +99,7 @@ std::string CalibrationToJson(const Calibration& c) {
   w.Field("count", c.step_times.count);
   w.EndObject().Key("costs").BeginObject(/*lines=*/true);
   ForEachCost(c.costs, write);
+  ForEachNewCost(c.costs, write);
   w.EndObject().Key("corrections").BeginArray();
   for (const ModeCorrection& correction : c.corrections) {
     w.BeginObject().Field("mode", correction.mode);
@@ -149,6 +156,11 @@ absl::StatusOr<Calibration> CalibrationFromJson(absl::string_view text) {
   const JsonNode costs = root.Field("costs");
   ForEachCost(c.costs, [&costs](const char* key, double& value) {
     value = costs.Field(key).Double();
+  });
+  // In these, other costs have in them what a link costs.
+  c.costs.remote_byte = 0;
+  ForEachNewCost(c.costs, [&costs](const char* key, double& value) {
+    if (costs.Has(key)) value = costs.Field(key).Double();
   });
   const JsonNode corrections = root.Field("corrections");
   for (size_t i = 0, n = corrections.Size(kMostEntries); i < n; ++i) {

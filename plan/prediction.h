@@ -33,6 +33,9 @@ struct StepSetting {
   double ring_hop = 40e-6;
   int ssp_bound = 2;
   int pipeline_depth = 1;
+  // How many times as long links take for what goes between all workers and all
+  // servers, since streams that share links do not end at one time.
+  double uneven_streams = 1;
 };
 
 // A worker's step. Seconds.

@@ -83,7 +83,7 @@ class Step {
   }
   // Of bytes between a worker and all servers, those that leave the host.
   double Served(double bytes) const {
-    return LinkSeconds(bytes * (n_ - 1) / n_);
+    return LinkSeconds(bytes * (n_ - 1) / n_) * s_.uneven_streams;
   }
 
   StepPrediction Apart() const;
@@ -118,9 +118,7 @@ Step::Cycle Step::CycleAt(double t) const {
   const double serve = d_.pull_server + d_.push_server;
   // A worker's own calls are served while it waits, unless they overlap its
   // computation.
-  const double beside =
-      depth == 0 ? others * serve
-                 : serve - (depth == 1 ? (1 - others) * d_.pull_server : 0);
+  const double beside = depth <= 1 ? others * serve : serve;
   Cycle cycle;
   cycle.busy =
       busy *
@@ -141,13 +139,16 @@ Step::Cycle Step::CycleAt(double t) const {
   const double queue = 1 / (1 - std::min(.999, server * others));
   const double pushes = std::min(.999, w_ * push_ / t);
   const double replies = std::min(.999, w_ * reply_ / t);
-  // Most of what is on a link comes before a message that comes at any time,
-  // and all of it where a pull and a push begin together.
-  const double met = (depth == 0 ? .75 : 1) * others * others;
+  // How much of the other traffic a message meets: less than all, since long
+  // messages hold back those of others, which then come one after another. The
+  // factor is that of the simulation.
+  const double met = .4 * others * others;
   const double reply = reply_ * (1 + met * pushes);
   const double push = push_ * (1 + met * replies);
-  // Without a link the push of the step before reaches the server first.
-  const double before = n_ == 1 && depth > 0 ? d_.push_server : 0;
+  // The push of the step before is on the same connection, so it reaches the
+  // server before the request does, and is served before it.
+  const double request = depth > 0 ? push : request_;
+  const double before = depth > 0 ? d_.push_server / n_ : 0;
   // A pull waits for the longest of all servers' queues. Their lengths are
   // geometric, in pushes.
   const double ahead = std::min(.95, server * at_server * others);
@@ -155,7 +156,7 @@ Step::Cycle Step::CycleAt(double t) const {
   const double last = std::max(0.0, longest - ahead / (1 - ahead)) *
                       d_.push_server / n_ * at_server;
   const double pull_elapsed =
-      2 * latency_ + request_ + last +
+      2 * latency_ + request + last +
       Piped({reply, (before + d_.pull_server / n_) * at_server * queue,
              d_.pull_worker * at_worker},
             n_);
@@ -171,7 +172,14 @@ StepPrediction Step::Apart() const {
   const double busy = d_.compute + d_.push_worker;
   const double server = w_ * (d_.pull_server + d_.push_server);
   const double cores = (w_ * (busy + d_.pull_worker) + server) / cores_;
-  const double link = w_ * (request_ + reply_ + push_);
+  double link = w_ * (request_ + reply_ + push_);
+  if (s_.pipeline_depth > 1) {
+    // Pulls and pushes of two steps are under way at one time, and a link idles
+    // while what it would carry waits for another link. The factor is that of
+    // the simulation.
+    const double others = (ranks_ - 1) / ranks_;
+    link *= 1 + .42 * others * others;
+  }
   const double bound = std::max({busy, server, cores, link});
   double low = bound;
   double high = 16 * (bound + 8 * latency_ + server);
@@ -244,7 +252,12 @@ double Step::PushOfAll(double spread) const {
     return 2 * latency_ + before +
            std::max(alone, others - before + server / ranks_);
   }
-  const double all = Piped({link, server}, ranks_);
+  // The own host's part is served meanwhile, and others when all is there.
+  // Ranks come from a ring one after another, so a third of all parts or more
+  // is served meanwhile.
+  const double meanwhile = std::max(mode_.ring() ? .3 : 0, 1.0 / n_);
+  const double all =
+      std::max(link, server * meanwhile) + server * (1 - meanwhile);
   // The servers have done part of it when the slowest worker pushes, if they
   // have cores that the slowest worker does not need.
   spread *= std::clamp(cores_ - w_, 0.0, 1.0);

@@ -59,6 +59,10 @@ class Simulation {
           std::make_unique<Host>(&events_, cluster.hosts.cores, w));
     }
     workers_.resize(static_cast<size_t>(cluster.hosts.hosts) * w);
+    for (Worker& worker : workers_) {
+      worker.pushes.resize(hosts_.size());
+      worker.requests.resize(hosts_.size());
+    }
   }
 
   SimulatedRun Run() {
@@ -99,6 +103,10 @@ class Simulation {
     double busy = 0;  // elapsed
     // Rings: what the present round lacks.
     int round_left = 0;
+    // By server: pushes on their way to it, and requests that are behind them
+    // on the same connection.
+    std::vector<int> pushes;
+    std::vector<std::vector<std::function<void()>>> requests;
   };
 
   int Workers() const { return static_cast<int>(workers_.size()); }
@@ -183,13 +191,48 @@ class Simulation {
     const int n = Hosts();
     const auto all = AfterAll(n, done);
     for (const int s : ServersFrom(home)) {
-      SendShort(home, s, demand_.request_bytes / n, [=, this] {
+      SendRequest(i, s, [=, this] {
         hosts_[s]->server.Add(demand_.pull_server / n, [=, this] {
           Send(s, home, demand_.reply_bytes / n,
                [=, this] { ReceiveOf(i)->Add(demand_.pull_worker / n, all); });
         });
       });
     }
+  }
+
+  // The request of a pull, which comes after the worker's pushes to the server.
+  void SendRequest(int i, int server, std::function<void()> arrived) {
+    if (workers_[i].pushes[server] > 0) {
+      workers_[i].requests[server].push_back(std::move(arrived));
+      return;
+    }
+    SendShort(i / cluster_.workers_per_host, server,
+              demand_.request_bytes / Hosts(), std::move(arrived));
+  }
+
+  // Sends a worker's push to all servers. The parts share the link, since each
+  // server has a connection of its own. Runs arrived(server).
+  void SendPush(int i, const std::function<void(int)>& arrived) {
+    const int home = i / cluster_.workers_per_host;
+    std::vector<Wire::Part> parts;
+    for (const int s : ServersFrom(home)) {
+      ++workers_[i].pushes[s];
+      auto here = [this, i, s, arrived] {
+        arrived(s);
+        if (--workers_[i].pushes[s] > 0) return;
+        for (const auto& request :
+             std::exchange(workers_[i].requests[s], {})) {
+          request();
+        }
+      };
+      if (s == home) {
+        events_.After(0, std::move(here));
+      } else {
+        parts.push_back({demand_.push_bytes / Hosts(), &hosts_[s]->in,
+                         std::move(here)});
+      }
+    }
+    wire_.SendTogether(&hosts_[home]->out, std::move(parts));
   }
 
   void Compute(int i) {
@@ -358,12 +401,10 @@ class Simulation {
     const int home = i / cluster_.workers_per_host;
     const int n = Hosts();
     const auto all = AfterAll(n, std::move(applied));
-    for (const int s : ServersFrom(home)) {
-      Send(home, s, demand_.push_bytes / n, [=, this] {
-        hosts_[s]->server.Add(demand_.push_server / n,
-                              [=, this] { SendShort(s, home, 0, all); });
-      });
-    }
+    SendPush(i, [=, this](int s) {
+      hosts_[s]->server.Add(demand_.push_server / n,
+                            [=, this] { SendShort(s, home, 0, all); });
+    });
   }
 
   void Push(int i) {
@@ -371,13 +412,10 @@ class Simulation {
       return PushTo(i, [this, i] { Ended(i); });
     }
     // The servers park the pushes; the coordinator, on host 0, closes the step.
-    const int home = i / cluster_.workers_per_host;
-    const int n = Hosts();
-    for (const int s : ServersFrom(home)) {
-      Send(home, s, demand_.push_bytes / n, [=, this] {
-        hosts_[s]->server.Add(demand_.push_server / n, [this] { Parked(); });
-      });
-    }
+    SendPush(i, [this](int s) {
+      hosts_[s]->server.Add(demand_.push_server / Hosts(),
+                            [this] { Parked(); });
+    });
   }
 
   void Parked() {

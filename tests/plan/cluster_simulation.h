@@ -36,8 +36,9 @@ struct SimulatedRun {
 // - A worker has a thread that computes and one that receives; a server has one
 //   thread. A host's cores serve its threads at equal shares.
 // - A link passes one message after another. A message enters the receiver's
-//   link when its first byte is there. A pull's request waits for no other
-//   message.
+//   link when its first byte is there. The parts of a push, one for each
+//   server, share the link. A pull's request comes after the worker's own
+//   pushes, which are on the same connection, and waits for no other message.
 // - A worker's steps overlap as in worker/train/step_pipeline.h.
 // - Each message of a ring is an event, for each bucket and hop.
 SimulatedRun Simulate(const ModeShape& mode, const StepDemand& demand,

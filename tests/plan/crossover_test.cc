@@ -87,11 +87,11 @@ TEST(CrossoverTest, TheBandwidthForAnEfficiencyIsTheLeast) {
 
 TEST(CrossoverTest, WhatASearchFindsOutsideTheMeasuredIsMarked) {
   Calibration c = ExampleCalibration();
-  c.corrections = {{"async", 1.3}};
+  c.corrections = {{"ring", 1.02}};
   c.most_hosts = 4;
   const auto found = [&c] {
-    return CrossoversOf(AsyncAndRing(), c, MeasuredJob(c), ExampleCluster(4, 1),
-                        4);
+    return CrossoversOf({FindModeShape("sync"), FindModeShape("ring")}, c,
+                        MeasuredJob(c), ExampleCluster(4, 1), 4);
   };
   const auto needed = [&c] {
     return BitsForEfficiency(*FindModeShape("async"), c, MeasuredJob(c),

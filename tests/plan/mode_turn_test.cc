@@ -21,31 +21,31 @@ ModeTurn TurnOf(const Calibration& calibration, const TurnQuestion& question) {
   return turn.ok() ? *turn : ModeTurn();
 }
 
-// Servers that cost so much that a ring is faster where bytes are cheap.
-Calibration SlowServers() {
+// A ring is the faster one at middle bandwidths, and sync over slow links and
+// over very fast ones.
+Calibration RingInTheMiddle() {
   Calibration c = ExampleCalibration();
-  c.corrections = {{"async", 1.3}};
+  c.corrections = {{"ring", 1.02}};
   return c;
 }
 
 TEST(ModeTurnTest, ATurnIsWhereTheFasterModeChanges) {
-  const Calibration c = SlowServers();
+  const Calibration c = RingInTheMiddle();
   const ModeTurn turn = TurnOf(
-      c, {.mode = "async", .other = "ring", .hosts = 4, .cores = 4});
-  // A ring is also ahead where a link is so slow that nothing else matters.
+      c, {.mode = "ring", .other = "sync", .hosts = 4, .cores = 4});
   ASSERT_THAT(turn.crossovers, SizeIs(2));
   const Crossover& last = turn.crossovers.back();
-  EXPECT_STREQ(last.from->name, "async");
-  EXPECT_STREQ(last.to->name, "ring");
+  EXPECT_STREQ(last.from->name, "ring");
+  EXPECT_STREQ(last.to->name, "sync");
   EXPECT_THAT(turn.text, HasSubstr(CrossoverText(turn.crossovers.front()) +
-                                   "; ring overtakes async above "));
+                                   "; sync overtakes ring above "));
   EXPECT_THAT(turn.text, HasSubstr(" at 4 hosts"));
   const auto lead = [&c](double bits) {
     const ClusterDescription cluster = ExampleCluster(4, bits / 1e9);
     const PlannedJob job = MeasuredJob(c);
-    return Predict(*FindModeShape("ring"), c, job, cluster, 4)
+    return Predict(*FindModeShape("sync"), c, job, cluster, 4)
                .samples_per_second /
-           Predict(*FindModeShape("async"), c, job, cluster, 4)
+           Predict(*FindModeShape("ring"), c, job, cluster, 4)
                .samples_per_second;
   };
   EXPECT_LT(lead(last.bits_per_second / 1.05), 1 + kClearLead);
@@ -53,9 +53,9 @@ TEST(ModeTurnTest, ATurnIsWhereTheFasterModeChanges) {
 }
 
 TEST(ModeTurnTest, TheOrderOfTheTwoModesDoesNotMatter) {
-  const Calibration c = SlowServers();
-  EXPECT_EQ(TurnOf(c, {.mode = "async", .other = "ring", .hosts = 4}).text,
-            TurnOf(c, {.mode = "ring", .other = "async", .hosts = 4}).text);
+  const Calibration c = RingInTheMiddle();
+  EXPECT_EQ(TurnOf(c, {.mode = "ring", .other = "sync", .hosts = 4}).text,
+            TurnOf(c, {.mode = "sync", .other = "ring", .hosts = 4}).text);
 }
 
 TEST(ModeTurnTest, AModeThatIsAlwaysFasterIsNamed) {
@@ -93,14 +93,14 @@ TEST(ModeTurnTest, ASmallLeadIsNotCalledALead) {
 }
 
 TEST(ModeTurnTest, WhatWasNotMeasuredIsMarked) {
-  Calibration c = SlowServers();
-  EXPECT_THAT(TurnOf(c, {.mode = "async", .other = "ring", .hosts = 4}).text,
+  Calibration c = RingInTheMiddle();
+  EXPECT_THAT(TurnOf(c, {.mode = "ring", .other = "sync", .hosts = 4}).text,
               HasSubstr("(extrapolated)"));
   c.most_hosts = 4;
   c.least_bits = kLeastBits;
   c.most_bits = kMostBits;
   const ModeTurn inside =
-      TurnOf(c, {.mode = "async", .other = "ring", .hosts = 4});
+      TurnOf(c, {.mode = "ring", .other = "sync", .hosts = 4});
   EXPECT_FALSE(inside.extrapolated);
   EXPECT_THAT(inside.text, Not(HasSubstr("extrapolated")));
 }

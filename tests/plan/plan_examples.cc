@@ -12,6 +12,7 @@ Calibration ExampleCalibration() {
   c.flop_per_sample = 3.42e6;
   c.distinct_ids = {{1024, 8750}, {4096, 24900}, {16384, 66000}};
   c.costs.sample = 14.5e-6;
+  c.costs.remote_byte = 0;
   c.step_times = NormalizedTimes({.93, .99, 1.07, 1.3, 2});
   c.table_bytes = 150e6;
   c.ssp_bound = 2;

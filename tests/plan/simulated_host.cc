@@ -83,4 +83,22 @@ void Wire::Send(double bytes, Link* out, Link* in, EventQueue::Run arrived) {
              });
 }
 
+void Wire::SendTogether(Link* out, std::vector<Part> parts) {
+  const double start = std::max(queue_->now(), out->free_at);
+  double bytes = 0;
+  for (const Part& part : parts) bytes += part.bytes;
+  out->free_at = start + bytes * 8 / bits_;
+  const double sent = out->free_at + latency_;
+  for (Part& part : parts) {
+    queue_->At(start + latency_,
+               [this, sent, part = std::move(part)]() mutable {
+                 Link* const in = part.in;
+                 in->free_at = std::max(queue_->now(), in->free_at) +
+                               part.bytes * 8 / bits_;
+                 queue_->At(std::max(sent, in->free_at),
+                            std::move(part.arrived));
+               });
+  }
+}
+
 }  // namespace shoal

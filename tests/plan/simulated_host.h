@@ -93,6 +93,14 @@ class Wire {
 
   // Runs `arrived` when the last byte is there.
   void Send(double bytes, Link* out, Link* in, EventQueue::Run arrived);
+  // Sends messages that share the link out evenly, as connections do on which
+  // messages begin together: the last byte of each leaves when that of all does.
+  struct Part {
+    double bytes = 0;
+    Link* in = nullptr;
+    EventQueue::Run arrived;
+  };
+  void SendTogether(Link* out, std::vector<Part> parts);
   // The same for a short message, which passes between the packets of long
   // ones and waits for other short ones alone.
   void SendShort(double bytes, Link* out, Link* in, EventQueue::Run arrived);

@@ -26,11 +26,11 @@ Cell CellOf(const std::string& mode, double bits) {
   return cell;
 }
 
-// Servers that cost so much that a ring is faster over fast links. Over very
-// slow ones it is so too.
-Calibration SlowServers() {
+// A ring is the faster one at middle bandwidths, and sync over slow links and
+// over very fast ones.
+Calibration RingInTheMiddle() {
   Calibration calibration = ExampleCalibration();
-  calibration.corrections = {{"async", 1.3}};
+  calibration.corrections = {{"ring", 1.02}};
   return calibration;
 }
 
@@ -49,48 +49,48 @@ class VerdictTurnTest : public ::testing::Test {
  protected:
   VerdictTurnTest() {
     const auto turn = FindModeTurn(
-        SlowServers(),
-        {.mode = "async", .other = "ring", .hosts = 4, .cores = 4});
+        RingInTheMiddle(),
+        {.mode = "ring", .other = "sync", .hosts = 4, .cores = 4});
     EXPECT_TRUE(turn.ok()) << turn.status();
     EXPECT_EQ(turn->crossovers.size(), 2u);
     low_ = turn->crossovers.front().bits_per_second;
     high_ = turn->crossovers.back().bits_per_second;
   }
 
-  // Bandwidths at which ring, async and ring are predicted to be faster.
+  // Bandwidths at which sync, ring and sync are predicted to be faster.
   double low_ = 0;
   double high_ = 0;
 };
 
 TEST_F(VerdictTurnTest, SaysOnBothSidesFromWhereAnotherModeIsFaster) {
   const double between = (low_ + high_) / 2;
-  const VerdictTurn turn = Find(SlowServers(), CellOf("async", between),
-                                {CellOf("ring", between)});
+  const VerdictTurn turn = Find(RingInTheMiddle(), CellOf("ring", between),
+                                {CellOf("sync", between)});
   EXPECT_THAT(turn.text,
-              MatchesRegex("from about [0-9]+(.[0-9])? [GM]bit/s on, ring "
-                           "would be faster than async.*; below about "
-                           "[0-9]+(.[0-9])? [GM]bit/s, ring would be faster "
-                           "than async.*"));
+              MatchesRegex("from about [0-9]+(.[0-9])? [GM]bit/s on, sync "
+                           "would be faster than ring.*; below about "
+                           "[0-9]+(.[0-9])? [GM]bit/s, sync would be faster "
+                           "than ring.*"));
   EXPECT_EQ(turn.missing, "");
 }
 
 TEST_F(VerdictTurnTest, NamesTheSideThatThereIs) {
   const double fast = high_ * 2;
   const VerdictTurn turn =
-      Find(SlowServers(), CellOf("ring", fast), {CellOf("async", fast)});
+      Find(RingInTheMiddle(), CellOf("sync", fast), {CellOf("ring", fast)});
   EXPECT_THAT(turn.text,
-              MatchesRegex("below about [0-9.]+ [GM]bit/s, async would be "
-                           "faster than ring.*"));
+              MatchesRegex("below about [0-9.]+ [GM]bit/s, ring would be "
+                           "faster than sync.*"));
   EXPECT_EQ(turn.missing, "");
 }
 
 TEST_F(VerdictTurnTest, APredictionThatIsWrongHereIsLeftOut) {
   const double fast = high_ * 2;
   const VerdictTurn turn =
-      Find(SlowServers(), CellOf("async", fast), {CellOf("ring", fast)});
+      Find(RingInTheMiddle(), CellOf("ring", fast), {CellOf("sync", fast)});
   EXPECT_EQ(turn.text, "");
   EXPECT_EQ(turn.missing,
-            "the planner takes ring for faster than async on this network "
+            "the planner takes sync for faster than ring on this network "
             "already, where it was not");
 }
 
@@ -103,12 +103,12 @@ TEST_F(VerdictTurnTest, AModeThatIsFasterThoughNotTheBestIsLeftOut) {
     return cell;
   };
   const VerdictTurn turn =
-      Find(SlowServers(), with_speed(CellOf("async", fast), 1000),
-           {with_speed(CellOf("ring", fast), 1200)});
+      Find(RingInTheMiddle(), with_speed(CellOf("ring", fast), 1000),
+           {with_speed(CellOf("sync", fast), 1200)});
   EXPECT_EQ(turn.text, "");
   EXPECT_EQ(turn.missing,
-            "in samples/s, of which alone the planner speaks, ring is ahead of "
-            "async already");
+            "in samples/s, of which alone the planner speaks, sync is ahead of "
+            "ring already");
 }
 
 TEST_F(VerdictTurnTest, AModeThatIsNeverFasterIsSaid) {
@@ -139,10 +139,10 @@ TEST_F(VerdictTurnTest, AModeThatThePlannerDoesNotKnowIsSkipped) {
   Cell backup = CellOf("sync", high_ / 2);
   backup.backup_workers = 1;
   const VerdictTurn turn =
-      Find(SlowServers(), CellOf("async", high_ / 2),
-           {backup, CellOf("async", high_ / 2), CellOf("ring", high_ / 2)});
+      Find(RingInTheMiddle(), CellOf("ring", high_ / 2),
+           {backup, CellOf("ring", high_ / 2), CellOf("sync", high_ / 2)});
   EXPECT_THAT(turn.text,
-              AllOf(HasSubstr("ring would be faster than async"),
+              AllOf(HasSubstr("sync would be faster than ring"),
                     HasSubstr("from about ")));
 }
 
@@ -150,17 +150,17 @@ TEST_F(VerdictTurnTest, SaysWhyNothingIsPredicted) {
   const std::vector<Cell> ring = {CellOf("ring", 1e9)};
   Cell best = CellOf("async", 1e9);
   best.hosts = 1;
-  EXPECT_EQ(Find(SlowServers(), best, ring).missing,
+  EXPECT_EQ(Find(RingInTheMiddle(), best, ring).missing,
             "one host uses no network");
   best = CellOf("async", 0);
-  EXPECT_THAT(Find(SlowServers(), best, ring).missing,
+  EXPECT_THAT(Find(RingInTheMiddle(), best, ring).missing,
               HasSubstr("which bandwidth these links have"));
   best = CellOf("async", 1e9);
   best.straggler = Straggler{1, .5};
-  EXPECT_THAT(Find(SlowServers(), best, ring).missing, HasSubstr("slow hosts"));
+  EXPECT_THAT(Find(RingInTheMiddle(), best, ring).missing, HasSubstr("slow hosts"));
   best = CellOf("sync", 1e9);
   best.backup_workers = 1;
-  EXPECT_THAT(Find(SlowServers(), best, ring).missing,
+  EXPECT_THAT(Find(RingInTheMiddle(), best, ring).missing,
               HasSubstr("backup workers"));
 }
 
@@ -169,18 +169,18 @@ TEST_F(VerdictTurnTest, CalibratesEachModelOnceAndSaysWhyItCannot) {
   TurnFinder finder(
       [&](const std::string& model) -> absl::StatusOr<Calibration> {
         ++calls;
-        if (model == "A") return SlowServers();
+        if (model == "A") return RingInTheMiddle();
         return absl::InvalidArgumentError("no cell with servers");
       });
-  const Cell ring = CellOf("ring", 1e9);
-  Cell async = CellOf("async", (low_ + high_) / 2);
+  const Cell sync = CellOf("sync", 1e9);
+  Cell ring = CellOf("ring", (low_ + high_) / 2);
   for (int i = 0; i < 3; ++i) {
-    EXPECT_NE(finder.Find(async, {&ring}).text, "");
+    EXPECT_NE(finder.Find(ring, {&sync}).text, "");
   }
   EXPECT_EQ(calls, 1);
-  async.model = "B";
+  ring.model = "B";
   for (int i = 0; i < 3; ++i) {
-    const VerdictTurn turn = finder.Find(async, {&ring});
+    const VerdictTurn turn = finder.Find(ring, {&sync});
     EXPECT_EQ(turn.text, "");
     EXPECT_EQ(turn.missing,
               "the planner could not be calibrated: no cell with servers");
