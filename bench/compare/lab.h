@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "bench/compare/awake_cores.h"
 #include "bench/compare/control_group.h"
 #include "bench/compare/dilation.h"
 #include "launch/ssh_command.h"
@@ -17,7 +18,8 @@ namespace shoal {
 // address of its own, a link to all others whose rate `tbf` limits out and in,
 // and a `cpu` control group for its processor time. The links are joined by a
 // bridge in one more namespace, so no packet leaves the lab. The names begin
-// with "shoal-lab" and the number of this process. Needs root, `ip` and `tc`
+// with "shoal-lab" and the number of this process. The machine's cores stay
+// awake as long as there is a lab (AwakeCores). Needs root, `ip` and `tc`
 // (Debian's iproute2), and control groups. Thread-hostile.
 //
 //   SHOAL_RETURN_IF_ERROR(Lab::Check());
@@ -72,6 +74,7 @@ class Lab {
   absl::Status MakeNetwork();
   absl::Status AddHost(int host);
 
+  const AwakeCores awake_;
   const std::vector<HostShare> shares_;
   std::string hub_;  // the namespace of the bridge
   std::vector<std::string> names_;
