@@ -83,6 +83,7 @@ absl::Status Ask(const FlagSet& set, const FlagSet& job_set, Asked* asked) {
   }
   asked->job_flags.erase("print_config");
   SHOAL_RETURN_IF_ERROR(CheckJobFlags(asked->job_flags));
+  asked->job_flags.merge(ModeFlagsOf(set));
   SHOAL_ASSIGN_OR_RETURN(asked->cells,
                          CellsOf(asked->flags, asked->job, Cores()));
   SHOAL_ASSIGN_OR_RETURN(
@@ -133,7 +134,8 @@ std::string SettingsOf(const Asked& asked, const FileSystem& files) {
       absl::StrCat("where=", WhereOf(asked.flags)),
       absl::StrCat("on=", asked.flags.on),
       absl::StrCat("cell_time=", absl::FormatDuration(asked.flags.cell_time)),
-      absl::StrCat("target_auc=", asked.flags.target_auc)};
+      absl::StrCat("target_auc=", asked.flags.target_auc),
+      absl::StrCat("vary_seed=", asked.flags.vary_seed)};
   for (const auto& [model, flags] : asked.flags_of_model) {
     for (const auto& [name, value] : flags) {
       lines.push_back(absl::StrCat(model, ": ", name, "=", value));
@@ -194,6 +196,7 @@ CellRunnerOptions RunnerOptions(const Asked& asked, const FileSystem* files) {
   options.cell_time = asked.flags.cell_time;
   options.many_epochs = ManyEpochs(asked, *files);
   if (asked.flags.target_auc > 0) options.target_auc = asked.flags.target_auc;
+  if (asked.flags.vary_seed) options.first_seed = asked.job.model.seed;
   options.out = asked.flags.out;
   options.files = files;
   return options;
@@ -209,7 +212,7 @@ CollectiveRunOptions CollectiveOptions(const Asked& asked,
   options.ssh_command = asked.job.cluster.ssh_command;
   options.remote_bin = asked.job.cluster.remote_bin;
   options.port = asked.job.cluster.ps_port;
-  options.reduction = ChoiceWord(kReductions, asked.job.modes.reduction);
+  options.reduction = ChoiceWord(kReductions, asked.flags.reduction);
   options.out = run.out;
   options.settings = run.settings;
   options.files = run.files;

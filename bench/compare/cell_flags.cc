@@ -99,6 +99,12 @@ absl::Status CheckJobFlags(const FlagMap& job) {
   return absl::OkStatus();
 }
 
+FlagMap FlagsOfModel(const FlagMap& job) {
+  FlagMap flags = job;
+  LeaveOutOtherModes(kTrainingModes[0], &flags);
+  return flags;
+}
+
 FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
                     const DeadlineFlags& deadlines, const CellPlace& place) {
   FlagMap flags = Common(cell, job);
@@ -119,6 +125,7 @@ FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
     Set(&flags, "hosts", place.hosts);
   }
   if (place.epochs > 0) RunOn(place.epochs, &flags);
+  if (place.seed.has_value()) Set(&flags, "seed", absl::StrCat(*place.seed));
   if (cell.replayed()) {
     Set(&flags, "compute", "replay");
     Set(&flags, "compute_profile", place.profile);

@@ -1,7 +1,9 @@
 #ifndef SHOAL_BENCH_COMPARE_CELL_FLAGS_H_
 #define SHOAL_BENCH_COMPARE_CELL_FLAGS_H_
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,10 @@ using FlagMap = std::map<std::string, std::string>;
 // job, and what to use in its place.
 absl::Status CheckJobFlags(const FlagMap& job);
 
+// The flags of a job of this model in the default mode, for what is the same in
+// all modes.
+FlagMap FlagsOfModel(const FlagMap& job);
+
 struct CellPlace {
   // --hosts of the job; empty: the processes run on this host.
   std::string hosts;
@@ -26,6 +32,7 @@ struct CellPlace {
   // Epochs of a job that is stopped after a time, and so has no evaluation. 0:
   // the job runs to the end of the user's epochs.
   int epochs = 0;
+  std::optional<uint64_t> seed;  // nullopt: that of the job
 };
 
 // The flags of a cell's job: those of `job`, which are the user's for this

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -14,6 +15,9 @@
 
 namespace shoal {
 namespace {
+
+// Flags of the comparison that the jobs of some modes have under the same name.
+constexpr absl::string_view kModeFlags[] = {"reduction", "bucket_bytes"};
 
 constexpr Choice<bool> kEqualBatches[] = {
     {false, "rank", "each worker has this batch, so more workers have a larger "
@@ -29,6 +33,13 @@ void AddGrid(CompareFlags* flags, FlagSet* set) {
             "Number of steps that a worker may be ahead of the slowest one in "
             "mode ssp.",
             IntRange{0, 1 << 20}});
+  set->Add({"reduction", ChoiceTarget(&flags->reduction, kReductions),
+            absl::StrCat("Sum of the dense gradient in modes ring and hybrid: ",
+                         ChoiceHelp(kReductions), ".")});
+  set->Add({"bucket_bytes", &flags->bucket_bytes,
+            "Size in bytes of the parts in which modes ring and hybrid add up "
+            "the dense gradient.",
+            ByteRange{4096, int64_t{1} << 30}});
   set->Add({"hosts", &flags->hosts,
             "Numbers of hosts, separated by commas. Each host has one worker "
             "and, in modes with servers, one parameter server.",
@@ -92,6 +103,9 @@ void AddRuns(CompareFlags* flags, FlagSet* set) {
             "the directory for the results"});
   set->Add({"repeats", &flags->repeats, "Number of runs of each cell.",
             IntRange{1, 100}});
+  set->Add({"vary_seed", &flags->vary_seed,
+            "Give each repeat of a cell a seed of its own, from --seed on, so "
+            "that the spread of an AUC is also that of the seed."});
   set->Add({"cell_time", &flags->cell_time,
             "Time after which the job of a run is stopped, counted from its "
             "first data, on this machine's clock. 0: jobs run to the end of "
@@ -193,6 +207,14 @@ absl::Status CompleteCompareFlags(const FlagSet& set, CompareFlags* flags) {
         "--cores needs --lab: other hosts have the cores that they have");
   }
   return absl::OkStatus();
+}
+
+FlagMap ModeFlagsOf(const FlagSet& set) {
+  FlagMap flags;
+  for (const auto& [name, value] : set.Given()) {
+    if (absl::c_linear_search(kModeFlags, name)) flags[name] = value;
+  }
+  return flags;
 }
 
 std::string WhereOf(const CompareFlags& flags) {

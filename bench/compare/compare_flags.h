@@ -1,13 +1,16 @@
 #ifndef SHOAL_BENCH_COMPARE_COMPARE_FLAGS_H_
 #define SHOAL_BENCH_COMPARE_COMPARE_FLAGS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "bench/compare/cell_flags.h"
 #include "bench/compare/cell_grid.h"
+#include "core/reduction.h"
 #include "launch/flag_set.h"
 #include "launch/job_flags.h"
 
@@ -17,6 +20,9 @@ namespace shoal {
 struct CompareFlags {
   std::string modes = "async,ssp,sync,ring,hybrid";
   int ssp_bound = 3;  // of mode ssp
+  // Of modes ring and hybrid.
+  Reduction reduction = Reduction::kFast;
+  int64_t bucket_bytes = 512 << 10;
   std::vector<int> hosts = {1, 2, 4};  // numbers of hosts
   std::vector<int> batch_sizes = {1024};
   std::string networks;  // "": 1gbit,10gbit in a lab, otherwise none
@@ -27,6 +33,7 @@ struct CompareFlags {
   double price = 0;       // of a host-hour; 0: not known
   std::string straggler;
   int repeats = 3;
+  bool vary_seed = false;
   bool lab = false;
   std::string on;
   double cores = 1;
@@ -56,6 +63,9 @@ SplitArguments SplitCompareArguments(const FlagSet& own,
 // Fills in what --quick and the place decide, for the flags that were not given
 // in `set`. INVALID_ARGUMENT: flags do not go together.
 absl::Status CompleteCompareFlags(const FlagSet& set, CompareFlags* flags);
+
+// Those of the given flags of `set` that are flags of the jobs of some modes.
+FlagMap ModeFlagsOf(const FlagSet& set);
 
 // "lab", "hosts" or "loopback".
 std::string WhereOf(const CompareFlags& flags);

@@ -140,7 +140,8 @@ absl::Status CellRunner::Check(const Cell& cell) const {
 absl::StatusOr<ComparedModel> CellRunner::ModelOf(
     const std::string& model) const {
   const FlagMap& job = options_.job.at(model);
-  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Planned> planned, Plan(job));
+  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Planned> planned,
+                         Plan(FlagsOfModel(job)));
   SHOAL_ASSIGN_OR_RETURN(const JobPlan plan, PlanJob(planned->flags));
   const VariableSizes sizes = SizesOf(plan.spec);
   return ComparedModel{job, sizes.dense_bytes, sizes.row_bytes,
@@ -156,7 +157,7 @@ std::optional<RoleBytes> CellRunner::Formula(const Cell& cell,
   const auto model = ModelOf(cell.model);
   if (!model.ok()) return std::nullopt;
   if (distinct_ids_.count(key) == 0) {
-    const auto planned = Plan(options_.job.at(cell.model));
+    const auto planned = Plan(FlagsOfModel(options_.job.at(cell.model)));
     if (!planned.ok()) return std::nullopt;
     const auto rows =
         MeasureJobIdGrowth(*options_.files, (*planned)->flags,
@@ -276,6 +277,9 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
                                  CellRun* run) {
   CellPlace place;
   place.epochs = timed() ? options_.many_epochs : 0;
+  if (options_.first_seed.has_value()) {
+    place.seed = *options_.first_seed + static_cast<uint64_t>(run->repeat);
+  }
   if (cell.replayed()) {
     SHOAL_ASSIGN_OR_RETURN(place.profile, ProfileOf(cell));
   }

@@ -30,6 +30,9 @@ struct CellRunnerOptions {
   // Epochs that last longer than a job that is stopped.
   int many_epochs = 1000;
   std::optional<double> target_auc;
+  // Seed of the first repeat, if each one has its own; nullopt: all have that
+  // of the job.
+  std::optional<uint64_t> first_seed;
   std::string out;  // directory; logs/ and profiles/ are in it
   const FileSystem* files = nullptr;  // outlives the runner
 };
@@ -67,6 +70,7 @@ class CellRunner {
   // RESOURCE_EXHAUSTED: the hosts of the cell do not fit into this machine's
   // memory together.
   absl::Status CheckRoom(const Cell& cell, CellPlace place) const;
+  // `run` has its repeat.
   absl::Status Measure(const Cell& cell, SummaryData* data, CellRun* run);
   absl::Status MeasureLink(const Cell& cell, const Lab& lab, CellRun* run);
   absl::StatusOr<LaunchedJobOptions> PlanStart(const Cell& cell, Planned* job,

@@ -75,6 +75,23 @@ TEST(FlagsOfCellTest, FlagsOfOtherModesAreLeftOut) {
   EXPECT_EQ(FlagsOfCell(sync, job, {}, {}).at("backup_workers"), "1");
 }
 
+TEST(FlagsOfCellTest, ARepeatMayHaveASeedOfItsOwn) {
+  FlagMap job = kJob;
+  job["seed"] = "4";
+  CellPlace place;
+  EXPECT_EQ(FlagsOfCell(CellOf("sync"), job, {}, place).at("seed"), "4");
+  place.seed = 6;
+  EXPECT_EQ(FlagsOfCell(CellOf("sync"), job, {}, place).at("seed"), "6");
+}
+
+TEST(FlagsOfModelTest, LeavesOutFlagsOfSomeModes) {
+  FlagMap job = kJob;
+  job["bucket_bytes"] = "1MiB";
+  job["pipeline_depth"] = "2";
+  EXPECT_EQ(FlagsOfModel(job).count("bucket_bytes"), 0u);
+  EXPECT_EQ(FlagsOfModel(job).at("pipeline_depth"), "2");
+}
+
 TEST(FlagsOfCellTest, AJobThatIsStoppedIsNotEvaluated) {
   FlagMap job = kJob;
   job["val_data_dir"] = "/v";
@@ -134,6 +151,15 @@ TEST(SplitCompareArgumentsTest, KnowsWhoseFlagAnArgumentIs) {
   EXPECT_THAT(split.own, ElementsAre("--lab", "--hosts", "1,2", "--out=x"));
   EXPECT_THAT(split.job, ElementsAre("--seed", "3", "--shuffle",
                                      "--deep_layers=4,4"));
+}
+
+TEST(ModeFlagsOfTest, AreThoseOfSomeModesThatWereGiven) {
+  CompareFlags flags;
+  FlagSet set = CompareFlagSet(&flags);
+  ASSERT_TRUE(
+      set.Parse({"--out=x", "--bucket_bytes=64KiB", "--repeats=2"}).ok());
+  EXPECT_THAT(ModeFlagsOf(set), ElementsAre(Pair("bucket_bytes", "65536")));
+  EXPECT_FALSE(set.Parse({"--out=x", "--bucket_bytes=1"}).ok());
 }
 
 absl::Status Complete(const std::vector<std::string>& args,

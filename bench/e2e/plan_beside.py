@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""How far is `shoal plan` from what was measured?
+
+Reads a compare.json of `shoal bench compare`. For each model, network and number
+of hosts it puts what `shoal plan` predicts from the cells of 1 and 2 hosts beside
+the measured speed of each mode: the median of the runs of each computed cell that
+is not grey, has no slow host and no backup workers. Then it says how large the
+median and the worst error are, and how often the plan names the fastest mode where
+the measured lead over the second is above 10 %.
+
+With --calibrate_from=OTHER.json the plan's measurements are the cells of another
+comparison, such as one of another day. With --calibrate_model=NAME they are those
+of one model, and all models here are planned from them, by their own flags.
+
+  bench/e2e/plan_beside.py [--data='DIR/tr*'] [--calibrate_from=OTHER.json]
+      [--calibrate_model=NAME] [--out=FILE.json] COMPARE.json
+
+--data names the training data, if they are not where compare.json says: their
+distinct ids are counted. --data= (empty): ids are not counted.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+
+LEAD = 1.1
+
+
+def measured_cells(found):
+    """{(model, batch, network): {(mode, hosts): samples/s}} of what counts."""
+    groups = {}
+    for cell in found["cells"]:
+        if (cell["grey"] or cell["compute"] != "computed" or
+                cell["backup_workers"] or cell.get("straggler")):
+            continue
+        speeds = [run["samples_per_second"] for run in cell["runs"]
+                  if run["ok"] and run["samples_per_second"]]
+        if not speeds:
+            continue
+        key = (cell["model"], cell["batch_size"], cell["network"])
+        group = groups.setdefault(key, {"cores": cell["cores_per_host"],
+                                        "cells": {}})
+        group["cells"][cell["mode"], cell["hosts"]] = statistics.median(speeds)
+    return groups
+
+
+def planned_speeds(args, source, flags, group, network):
+    """{(mode, hosts): prediction} of the cells of a group."""
+    hosts = max(hosts for _, hosts in group["cells"])
+    command = [
+        os.path.join(args.bin, "shoal"), "plan", "--json",
+        f"--cluster=hosts={hosts},cores={group['cores']:g},network={network}",
+        f"--compare={source}", *flags]
+    text = subprocess.run(command, check=True, capture_output=True,
+                          text=True).stdout
+    return {(entry["mode"], entry["hosts"]): entry
+            for entry in json.loads(text)["predictions"]}
+
+
+def flags_of(args, found, model, batch, models):
+    """The flags of `shoal plan` for this model."""
+    flags = [f"--compare_model={args.calibrate_model or model}"]
+    own = dict(found["models"][model]["flags"])
+    if args.data is not None:
+        own["training_data_dir"] = args.data
+    other = args.calibrate_model or args.calibrate_from
+    if not own.get("training_data_dir"):
+        own.pop("training_data_dir", None)
+        if not other:
+            own = {}
+    if other or len(models) > 1:
+        own["batch_size"] = str(batch)
+    return flags + [f"--{name}={value}" for name, value in own.items()]
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("compare")
+    parser.add_argument("--bin", default="build/release/bin")
+    parser.add_argument("--data")
+    parser.add_argument("--calibrate_from")
+    parser.add_argument("--calibrate_model")
+    parser.add_argument("--out")
+    args = parser.parse_args()
+    with open(args.compare) as file:
+        found = json.load(file)
+    source = args.calibrate_from or args.compare
+    groups = measured_cells(found)
+    rows, leads = [], []
+    for (model, batch, network), group in sorted(groups.items()):
+        if network == "none":
+            continue
+        batches = {key[1] for key in groups if key[0] == model}
+        alone = groups.get((model, batch, "none"), {"cells": {}})["cells"]
+        # One host has no network: its cells come with the first one.
+        first = network == min(key[2] for key in groups
+                               if key[:2] == (model, batch) and key[2] != "none")
+        cells = {**group["cells"], **(alone if first else {})}
+        planned = planned_speeds(
+            args, source, flags_of(args, found, model, batch, batches),
+            {"cores": group["cores"], "cells": cells}, network)
+        for hosts in sorted({hosts for _, hosts in cells}):
+            here = {mode: speed for (mode, n), speed in cells.items()
+                    if n == hosts}
+            words = []
+            for mode, speed in here.items():
+                entry = planned[mode, hosts]
+                error = entry["samples_per_second"] / speed - 1
+                rows.append({"model": model, "batch_size": batch,
+                             "network": network if hosts > 1 else "none",
+                             "hosts": hosts, "mode": mode, "measured": speed,
+                             "planned": entry["samples_per_second"],
+                             "limit": entry["limit"], "error": error})
+                words.append(f"{mode} {100 * error:+.1f} %")
+            text = f"{model} {batch} {network} {hosts}: " + ", ".join(words)
+            order = sorted(here, key=here.get, reverse=True)
+            if len(order) > 1 and here[order[0]] > LEAD * here[order[1]]:
+                best = max(here, key=lambda mode: planned[
+                    mode, hosts]["samples_per_second"])
+                leads.append({"model": model, "batch_size": batch,
+                              "network": network, "hosts": hosts,
+                              "fastest": order[0], "planned": best,
+                              "lead": here[order[0]] / here[order[1]] - 1})
+                text += (f"; {order[0]} leads by {100 * leads[-1]['lead']:.0f}"
+                         f" %, planned: {best}")
+            print(text)
+    errors = sorted(abs(row["error"]) for row in rows)
+    more = sorted(abs(row["error"]) for row in rows if row["hosts"] > 2)
+    worst = max(rows, key=lambda row: abs(row["error"]))
+    right = sum(lead["fastest"] == lead["planned"] for lead in leads)
+    result = {"median": statistics.median(errors),
+              "median_of_more_than_2_hosts":
+                  statistics.median(more) if more else None,
+              "worst": errors[-1], "cells": len(errors),
+              "leads": len(leads), "leads_right": right}
+    print(f"{len(errors)} cells: median {100 * result['median']:.1f} %"
+          + (f", of {len(more)} with more than 2 hosts "
+             f"{100 * result['median_of_more_than_2_hosts']:.1f} %"
+             if more else "")
+          + f"; worst {100 * worst['error']:+.1f} % ({worst['model']} "
+          f"{worst['mode']}, {worst['hosts']} hosts, {worst['network']}); "
+          f"fastest mode right in {right} of {len(leads)}")
+    if args.out:
+        result.update(compare=os.path.basename(args.compare),
+                      calibrated_from=os.path.basename(source),
+                      calibrated_model=args.calibrate_model,
+                      cpu=found["cpu"], rows=rows, lead_cells=leads)
+        with open(args.out, "w") as file:
+            json.dump(result, file, indent=1)
+            file.write("\n")
+
+
+if __name__ == "__main__":
+    main()
