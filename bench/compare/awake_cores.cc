@@ -1,6 +1,7 @@
 #include "bench/compare/awake_cores.h"
 
 #include <sched.h>
+#include <signal.h>
 
 namespace shoal {
 namespace {
@@ -22,11 +23,18 @@ AwakeCores::AwakeCores() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
   if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return;
+  // The threads inherit this mask. A signal of the process that one of them
+  // took would be lost to the thread that waits for it, such as the SIGCHLD of
+  // a launcher.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   for (int core = 0; core < CPU_SETSIZE; ++core) {
     if (CPU_ISSET(core, &cores)) {
       threads_.emplace_back([this, core] { StayOn(core); });
     }
   }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 AwakeCores::~AwakeCores() {

@@ -14,7 +14,8 @@ namespace shoal {
 // docs/benchmarking.md, and another share in each run.
 //
 // A thread on each core does nothing at the lowest priority there is
-// (SCHED_IDLE), so that any other thread takes its core at once.
+// (SCHED_IDLE), so that any other thread takes its core at once. It takes no
+// signals.
 //
 // Thread-compatible.
 class AwakeCores {

@@ -2,6 +2,8 @@
 
 #include <dirent.h>
 #include <sched.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <memory>
@@ -45,6 +47,21 @@ TEST(AwakeCoresTest, EachCoreHasAThreadThatMakesWayForAllOthers) {
   EXPECT_EQ(IdleThreads(), Cores());
   awake.reset();
   EXPECT_EQ(IdleThreads(), 0);
+}
+
+// A signal that this thread blocks waits for it, as a launcher's SIGCHLD does.
+TEST(AwakeCoresTest, TheThreadsTakeNoSignals) {
+  const AwakeCores awake;
+  sigset_t one, before;
+  sigemptyset(&one);
+  sigaddset(&one, SIGCHLD);
+  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &one, &before), 0);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(kill(getpid(), SIGCHLD), 0);
+    const timespec at_once = {};
+    ASSERT_EQ(sigtimedwait(&one, nullptr, &at_once), SIGCHLD);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace
