@@ -61,8 +61,8 @@ std::vector<std::string> NotPlayed(const std::string& where) {
           "the dilation less, and no other is added",
           "oversubscribed switches: the bridge between the hosts has no limit",
           "neighbours on the hosts and on the network",
-          "caches and memory bandwidth of hosts of their own: all hosts share "
-          "those of this machine",
+          "caches, memory bandwidth and hardware threads of hosts of their "
+          "own: all hosts share those of this machine",
           "network cards: the kernel does their work, in the hosts' processor "
           "time"};
 }

@@ -10,10 +10,11 @@ namespace {
 // 1,500 bytes. A bare stream reached .956 (docs/benchmarking.md).
 constexpr double kPayloadShare = .956;
 
-// Between n hosts each link has n - 1 streams of the traffic of servers. They do
-// not get equal shares, so that some links idle while others have the last of
-// their bytes to carry. The factor is that of sync in the lab of
-// docs/benchmarking.md, 4 and 8 hosts beside 2; a simulation has no such streams.
+// Between n hosts each link has n - 1 streams of the traffic of servers. They
+// do not get equal shares, so that some links idle while others have the last
+// of their bytes to carry. The factor is that of sync in the lab of
+// docs/benchmarking.md, 4 and 8 hosts beside 2; the tests' simulation has no
+// such streams.
 double UnevenStreams(int hosts) {
   constexpr double kPerFold = .09;
   return hosts <= 2 ? 1 : 1 + kPerFold * std::log(hosts - 1);

@@ -101,7 +101,8 @@ std::string Counts(const Comparison& comparison) {
   }
   std::string text = absl::StrCat(
       computed + replayed, " cells, ", runs, " runs, ", comparison.repeats,
-      comparison.repeats == 1 ? " repeat" : " repeats", " of each cell. ");
+      comparison.repeats == 1 ? " repeat" : " repeats",
+      comparison.ended.empty() ? " asked for. " : " of each cell. ");
   if (computed > 0) {
     absl::StrAppend(&text, computed,
                     " cells were computed: they trained the model. ");

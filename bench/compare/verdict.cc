@@ -208,8 +208,14 @@ class VerdictMaker {
                    : absl::StrFormat("%.3g", value);
     };
     const auto figure = [&](const FigureSpread& spread) {
-      return absl::StrCat(number(spread.median), " ", unit, " [",
-                          number(spread.least), "..", number(spread.most), "]");
+      const std::string median = absl::StrCat(number(spread.median), " ", unit);
+      if (spread.count == 1) return median + " [one run]";
+      return absl::StrCat(median, " [", number(spread.least), "..",
+                          number(spread.most), "]");
+    };
+    const auto limit = [](const Ranked& ranked) {
+      const std::string words = LimitWords(*ranked.cell);
+      return words.empty() ? "" : absl::StrCat(" (", words, ")");
     };
     if (ranked.empty()) {
       verdict_.text = absl::StrCat(Place(), ": no verdict, since no mode has "
@@ -231,27 +237,23 @@ class VerdictMaker {
       std::string text = absl::StrCat(ModeName(*other.cell), " ",
                                       figure(other.spread));
       if (best.spread.Overlaps(other.spread)) {
-        equal.push_back(std::move(text));
+        equal.push_back(text + limit(other));
         continue;
       }
       absl::StrAppendFormat(&text, ", which takes %.2f times as long",
                             lead(best.spread.median, other.spread.median));
-      const std::string limit = LimitWords(*other.cell);
-      if (!limit.empty()) absl::StrAppend(&text, " (", limit, ")");
-      slower.push_back(std::move(text));
+      slower.push_back(text + limit(other));
       slower_.push_back(other.cell);
     }
     if (!equal.empty()) {
       verdict_.text = absl::StrCat(
           Place(), ": no difference between ", name, " ", figure(best.spread),
-          " and ", absl::StrJoin(equal, " and "), ", since their spreads "
-          "overlap");
+          limit(best), " and ", absl::StrJoin(equal, " and "),
+          ", since their spreads overlap");
     } else {
       verdict_.best = ModeWord(*best.cell);
       verdict_.text = absl::StrCat(Place(), ": ", name, " ", wins, " with ",
-                                   figure(best.spread));
-      const std::string limit = LimitWords(*best.cell);
-      if (!limit.empty()) absl::StrAppend(&verdict_.text, " (", limit, ")");
+                                   figure(best.spread), limit(best));
     }
     if (!slower.empty()) {
       absl::StrAppend(&verdict_.text, "; then ", absl::StrJoin(slower, "; "));

@@ -94,7 +94,7 @@ class Wire {
   // Runs `arrived` when the last byte is there.
   void Send(double bytes, Link* out, Link* in, EventQueue::Run arrived);
   // Sends messages that share the link out evenly, as connections do on which
-  // messages begin together: the last byte of each leaves when that of all does.
+  // messages begin together: the last byte of each leaves with that of all.
   struct Part {
     double bytes = 0;
     Link* in = nullptr;

@@ -98,7 +98,27 @@ TEST(VerdictTest, OverlappingSpreadsAreNoDifference) {
                         "since their spreads overlap; then sync"));
 }
 
+TEST(VerdictTest, ModesThatDoNotDifferHaveTheirLimitsToo) {
+  Cell ring = CellOf("ring", {900, 1000, 1100});
+  Cell async = CellOf("async", {1090, 1150, 1200});
+  for (CellRun& run : ring.runs) {
+    run.state_shares = {{"compute", .6}, {"wait_ring", .4}};
+  }
+  for (CellRun& run : async.runs) {
+    run.state_shares = {{"compute", .7}, {"wait_pull", .3}};
+  }
+  EXPECT_THAT(
+      TheVerdict({ring, async}).text,
+      HasSubstr("[1090..1200] (its workers wait for pulled variables 30 % of a "
+                "step) and ring 1000 samples/s [900..1100] (its workers wait "
+                "for the others of the ring 40 % of a step), since"));
+}
+
 TEST(VerdictTest, ASingleRunHasADoubt) {
+  EXPECT_THAT(
+      TheVerdict({CellOf("ring", {1000}), CellOf("async", {1200})}).text,
+      HasSubstr("async is the fastest with 1200 samples/s [one run]; then ring "
+                "1000 samples/s [one run]"));
   EXPECT_EQ(TheVerdict({CellOf("ring", {1000}), CellOf("async", {1080})}).best,
             "");
   EXPECT_EQ(TheVerdict({CellOf("ring", {1000}), CellOf("async", {1200})}).best,

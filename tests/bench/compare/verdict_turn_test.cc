@@ -157,7 +157,8 @@ TEST_F(VerdictTurnTest, SaysWhyNothingIsPredicted) {
               HasSubstr("which bandwidth these links have"));
   best = CellOf("async", 1e9);
   best.straggler = Straggler{1, .5};
-  EXPECT_THAT(Find(RingInTheMiddle(), best, ring).missing, HasSubstr("slow hosts"));
+  EXPECT_THAT(Find(RingInTheMiddle(), best, ring).missing,
+              HasSubstr("slow hosts"));
   best = CellOf("sync", 1e9);
   best.backup_workers = 1;
   EXPECT_THAT(Find(RingInTheMiddle(), best, ring).missing,
