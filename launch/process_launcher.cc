@@ -110,13 +110,13 @@ void ProcessLauncher::Poll() {
       sources.push_back({process, OutputStream::kStderr});
     }
   }
-  const absl::Time deadline = std::min(stop_at_, kill_at_);
-  int timeout_ms = -1;
-  if (deadline != absl::InfiniteFuture()) {
-    const absl::Duration left = std::clamp(
-        deadline - clock_.Now(), absl::ZeroDuration(), absl::Minutes(1));
-    timeout_ms = static_cast<int>(absl::ToInt64Milliseconds(left)) + 1;
-  }
+  // Run also looks at its children without a signal: a SIGCHLD that another
+  // thread of this process took does not come here.
+  constexpr absl::Duration kLookAgain = absl::Seconds(1);
+  const absl::Duration left =
+      std::clamp(std::min(stop_at_, kill_at_) - clock_.Now(),
+                 absl::ZeroDuration(), kLookAgain);
+  const int timeout_ms = static_cast<int>(absl::ToInt64Milliseconds(left)) + 1;
   if (poll(fds.data(), fds.size(), timeout_ms) <= 0) return;
   for (size_t i = 1; i < fds.size(); ++i) {
     if (fds[i].revents != 0) {

@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -79,6 +81,23 @@ class ProcessLauncherTest : public ::testing::Test {
   std::function<void(StopSignals::Action)> on_signal_;
   std::unique_ptr<ProcessLauncher> launcher_;
 };
+
+// The kernel gives a SIGCHLD of the process to any thread that does not block
+// it, and then the launcher does not get it.
+TEST_F(ProcessLauncherTest, NoticesAnEndWhoseSignalAnotherThreadTook) {
+  std::atomic<bool> ends = false;
+  std::thread other([&ends] {
+    while (!ends) {
+    }
+  });
+  Create();
+  // Its output ends before the process does.
+  StartScript("exec >&- 2>&-; sleep 0.2");
+  launcher_->Run();
+  EXPECT_THAT(exits_, ElementsAre("0 exited with code 0 after 0"));
+  ends = true;
+  other.join();
+}
 
 TEST_F(ProcessLauncherTest, PassesLinesOnByProcessAndStream) {
   Create();
