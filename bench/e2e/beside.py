@@ -14,7 +14,6 @@ or on another day.
 
 import argparse
 import json
-import os
 import statistics
 import sys
 
