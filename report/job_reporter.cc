@@ -21,6 +21,9 @@ namespace {
 
 // Least time between two points of a curve.
 constexpr absl::Duration kEventInterval = absl::Seconds(1);
+constexpr absl::Duration kInterval = absl::Milliseconds(250);
+// Time between two looks at a job that has not begun to train.
+constexpr absl::Duration kUntilItBegins = absl::Milliseconds(10);
 
 }  // namespace
 
@@ -48,9 +51,14 @@ void JobReporter::CheckEvents(const absl::Status& written) {
   events_ = nullptr;
 }
 
-absl::Duration JobReporter::interval() const { return absl::Milliseconds(250); }
+absl::Duration JobReporter::interval() const {
+  return begun_ ? kInterval : kUntilItBegins;
+}
 
 void JobReporter::Progress(const JobReport& report, absl::Time now) {
+  begun_ = begun_ || report.started || report.over;
+  if (!begun_ && now - shown_ < kInterval) return;
+  shown_ = now;
   if (events_ != nullptr) CheckEvents(events_->Progress(report, now));
   // The closing lines say how far a failed job came.
   if (report.over && !report.status.ok()) return;

@@ -40,7 +40,8 @@ class JobReporter {
   // those of EventFile::Create.
   absl::Status Start(absl::Time now);
 
-  // Time between two calls of Progress.
+  // Time between two calls of Progress: short until the job begins to train or
+  // ends, so that this is shown at once, for a launcher that acts on it.
   absl::Duration interval() const;
   void Progress(const JobReport& report, absl::Time now);
 
@@ -58,6 +59,8 @@ class JobReporter {
   const FileSystem* const files_;
   LiveOutput output_;
   absl::Time start_ = absl::InfinitePast();
+  absl::Time shown_ = absl::InfinitePast();  // the last progress
+  bool begun_ = false;
   std::unique_ptr<JobEvents> events_;  // null: no events are written
 };
 
