@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -277,6 +276,12 @@ bool AnyRunIsGood(const Comparison& found) {
   return false;
 }
 
+int LeastBatch(const std::vector<Cell>& cells) {
+  int least = cells.front().batch_size;
+  for (const Cell& cell : cells) least = std::min(least, cell.batch_size);
+  return least;
+}
+
 ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
   const std::string name = "shoal bench compare";
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
@@ -289,6 +294,10 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
     const auto facts = runner.ModelOf(model);
     if (!facts.ok()) return Complain(name, facts.status(), kExitUsage);
     options.comparison.models[model] = *facts;
+    if (asked.flags.on.empty()) {
+      options.comparison.models[model].distinct_ids =
+          runner.IdGrowth(model, LeastBatch(asked.cells));
+    }
   }
   for (Cell& cell : options.comparison.cells) {
     cell.formula = runner.Formula(cell, /*mean_batch=*/0);
@@ -309,9 +318,10 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
   options.formula = [&](const Cell& cell, double mean_batch) {
     return runner.Formula(cell, mean_batch);
   };
-  options.calibrate = [](const Comparison& found, const std::string& model) {
-    // A verdict takes all that was measured.
-    return CalibrationOf(found, {model, std::numeric_limits<int>::max()});
+  options.calibrate = [](const Comparison& found, const std::string& model,
+                         int hosts) {
+    // What a mode is corrected by then comes from the verdict's own cells.
+    return CalibrationOf(found, {model, hosts});
   };
   options.stopped = [&] {
     const MainWait::Event event = wait->Wait(absl::ZeroDuration());
@@ -331,8 +341,10 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
   }
   ComparisonRun run(std::move(options));
   const absl::Status status = run.Run();
-  if (absl::IsFailedPrecondition(status)) {
-    return Complain(name, status, kExitUsage);
+  if (!run.has_begun()) {
+    return Complain(
+        name, status,
+        absl::IsFailedPrecondition(status) ? kExitUsage : kExitFailed);
   }
   // Also of a comparison that was stopped.
   const std::string report = JoinPath(asked.flags.out, "report.html");

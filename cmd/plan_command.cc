@@ -232,6 +232,13 @@ absl::StatusOr<PlannedJob> JobOf(const PlanFlags& plan,
   if (set.given("pipeline_depth")) {
     job.pipeline_depth = flags.training.pipeline_depth;
   }
+  if (set.given("bucket_bytes")) {
+    job.bucket_bytes = static_cast<double>(flags.modes.bucket_bytes);
+  }
+  if (flags.modes.reduction == Reduction::kRankOrder) {
+    return absl::InvalidArgumentError(
+        "--reduction=rank_order: the planner knows --reduction=fast alone");
+  }
   if (!GivesModel(set)) return job;
   SHOAL_ASSIGN_OR_RETURN(const JobPlan job_plan, PlanJob(flags));
   const VariableSizes sizes = SizesOf(job_plan.spec);

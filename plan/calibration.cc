@@ -72,6 +72,7 @@ absl::Status Calibration::Validate() const {
       {"table_bytes", table_bytes, true},
       {"least_cores", least_cores, true},
       {"most_cores", most_cores, true},
+      {"bucket_bytes", bucket_bytes, false},
       {"least_batch", least_batch, true},
       {"most_batch", most_batch, true},
       {"least_bits", least_bits, true},

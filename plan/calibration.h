@@ -40,6 +40,8 @@ struct Calibration {
   // Settings of the modes that have them.
   int ssp_bound = 3;
   int pipeline_depth = 1;
+  // Parts in which a ring sums the dense gradient; its --reduction is fast.
+  double bucket_bytes = 512 << 10;
   RelativeTimes step_times;  // of the computation of one batch
   UnitCosts costs;
   // Bytes of memory of a worker process and of a server process without its

@@ -41,6 +41,7 @@ template <typename Calibration, typename Visit>
 void ForEachNewFigure(Calibration& c, Visit visit) {
   visit("least_cores", c.least_cores);
   visit("most_cores", c.most_cores);
+  visit("bucket_bytes", c.bucket_bytes);
 }
 
 template <typename Costs, typename Visit>

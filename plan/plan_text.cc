@@ -104,6 +104,14 @@ std::string RowText(const PlanRequest& r, const Prediction& p) {
   return text + "\n";
 }
 
+// What is not known of the memory of a host.
+std::string MemoryText(const PlanRequest& r) {
+  if (r.job.table_bytes > 0) return "";
+  return "The size of the tables is not known, since they grow with the data: "
+         "memory/host is without\nthem, and a mode may not fit, above all a "
+         "ring, which holds all tables on each worker.\n";
+}
+
 std::string Table(const PlanRequest& r) {
   std::string text = absl::StrFormat(
       "%-7s %6s%12s  %8s %10s  %-14s %10s %10s%s\n", "mode", "hosts",
@@ -120,17 +128,18 @@ std::string Table(const PlanRequest& r) {
 
 const char* Mark(bool extrapolated) { return extrapolated ? "*" : ""; }
 
-// The mode that is the fastest at every bandwidth.
+// The mode that no other one overtakes.
 std::string FastestText(const PlanRequest& r, int hosts) {
+  ClusterDescription cluster = r.cluster;
+  cluster.bits_per_second = kLeastBits;
   const ModeShape* const mode =
-      FastestMode(r.modes, r.calibration, r.job, r.cluster, hosts);
+      FastestMode(r.modes, r.calibration, r.job, cluster, hosts);
   if (mode == nullptr) {
     return absl::StrCat("no mode fits into the memory at ",
                         Counted(hosts, "host"));
   }
   bool extrapolated = false;
   for (const double bits : {kLeastBits, kMostBits}) {
-    ClusterDescription cluster = r.cluster;
     cluster.bits_per_second = bits;
     for (const ModeShape* const one : r.modes) {
       extrapolated =
@@ -138,8 +147,9 @@ std::string FastestText(const PlanRequest& r, int hosts) {
           Predict(*one, r.calibration, r.job, cluster, hosts).extrapolated;
     }
   }
-  return absl::StrCat(mode->name, " is the fastest at every bandwidth at ",
-                      Counted(hosts, "host"), Mark(extrapolated));
+  return absl::StrFormat(
+      "no mode is %.0f %% faster than %s at any bandwidth at %s%s",
+      100 * kClearLead, mode->name, Counted(hosts, "host"), Mark(extrapolated));
 }
 
 std::string BandwidthText(const PlanRequest& r) {
@@ -201,8 +211,8 @@ std::vector<int> HostsToPlan(int most) {
 }
 
 std::string PlanText(const PlanRequest& request) {
-  const std::string figures =
-      absl::StrCat(Table(request), "\n", BandwidthText(request));
+  const std::string figures = absl::StrCat(Table(request), MemoryText(request),
+                                           "\n", BandwidthText(request));
   const bool any = figures.find('*') != std::string::npos;
   return absl::StrCat(
       Assumptions(request), "\n", figures,
@@ -220,6 +230,7 @@ std::string PlanJson(const PlanRequest& r) {
   w.Field("bits_per_second", r.cluster.bits_per_second);
   w.Field("latency_seconds", r.cluster.latency_seconds);
   w.Field("batch_size", r.job.batch_size);
+  w.Field("price_per_host_hour", r.price_per_host_hour);
   w.Key("predictions").BeginArray(/*lines=*/true);
   for (const ModeShape* const mode : r.modes) {
     for (const int hosts : r.hosts) {
@@ -233,6 +244,7 @@ std::string PlanJson(const PlanRequest& r) {
       w.Field("limit", LimitText(p.step.limit));
       w.Field("bytes_per_sample", p.bytes_per_sample);
       w.Field("memory_bytes", p.memory_bytes).Field("fits", p.fits);
+      if (r.price_per_host_hour > 0) w.Field("cost", CostOf(r, p));
       w.Field("extrapolated", p.extrapolated).EndObject();
     }
   }
@@ -245,6 +257,20 @@ std::string PlanJson(const PlanRequest& r) {
       w.Field("to", c.to->name);
       w.Field("bits_per_second", c.bits_per_second);
       w.Field("extrapolated", c.extrapolated).EndObject();
+    }
+  }
+  w.EndArray().Field("linear_share", kLinear);
+  w.Key("linear_from").BeginArray(/*lines=*/true);
+  for (const ModeShape* const mode : r.modes) {
+    for (const int hosts : r.hosts) {
+      if (hosts == 1) continue;
+      const auto needed = BitsForEfficiency(*mode, r.calibration, r.job,
+                                            r.cluster, hosts, kLinear);
+      w.BeginObject().Field("mode", mode->name).Field("hosts", hosts);
+      w.Key("bits_per_second");
+      needed.has_value() ? w.Double(needed->bits_per_second) : w.Null();
+      w.Field("extrapolated", needed.has_value() && needed->extrapolated);
+      w.EndObject();
     }
   }
   w.EndArray().EndObject();

@@ -75,7 +75,8 @@ bool IsOtherJob(const ModeShape& mode, const Calibration& c,
          job.workers_per_host > 1 ||
          (mode.waits == ModeShape::Waits::kBound &&
           job.ssp_bound != c.ssp_bound) ||
-         (mode.pipelined && job.pipeline_depth != c.pipeline_depth);
+         (mode.pipelined && job.pipeline_depth != c.pipeline_depth) ||
+         (mode.ring() && differs(job.bucket_bytes, c.bucket_bytes));
 }
 
 bool IsExtrapolated(const ModeShape& mode, const Calibration& c,

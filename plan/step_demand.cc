@@ -6,7 +6,6 @@
 namespace shoal {
 namespace {
 
-constexpr double kBucketBytes = 512 << 10;  // as RingRoundOptions
 // A rank that has nothing to gather still says what its batch was.
 constexpr double kConfirmBytes = 64;
 
@@ -42,11 +41,14 @@ void AddServed(const ModeShape& mode, const UnitCosts& costs, double dense,
   }
 }
 
-void AddRing(const ModeShape& mode, const UnitCosts& costs, double dense,
-             double rows, double floats, int workers, double union_rows,
+void AddRing(const ModeShape& mode, const UnitCosts& costs,
+             const PlannedJob& job, double rows, int workers, double union_rows,
              StepDemand* d) {
+  const double dense = job.dense_bytes;
+  const double floats = job.row_floats;
   const int others = workers - 1;
-  d->buckets = std::max(1, static_cast<int>(std::ceil(dense / kBucketBytes)));
+  d->buckets =
+      std::max(1, static_cast<int>(std::ceil(dense / job.bucket_bytes)));
   d->reduce_bytes = 2.0 * others / workers * dense;
   d->reduce_hops = 2 * others;
   const double part =
@@ -73,6 +75,7 @@ PlannedJob MeasuredJob(const Calibration& calibration) {
   job.table_bytes = calibration.table_bytes;
   job.ssp_bound = calibration.ssp_bound;
   job.pipeline_depth = calibration.pipeline_depth;
+  job.bucket_bytes = calibration.bucket_bytes;
   return job;
 }
 
@@ -89,8 +92,7 @@ StepDemand DemandOf(const ModeShape& mode, const Calibration& calibration,
               hosts, union_rows, &d);
   }
   if (mode.ring()) {
-    AddRing(mode, costs, job.dense_bytes, rows, job.row_floats, workers,
-            union_rows, &d);
+    AddRing(mode, costs, job, rows, workers, union_rows, &d);
   }
   return d;
 }

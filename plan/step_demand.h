@@ -19,6 +19,7 @@ struct PlannedJob {
   int workers_per_host = 1;
   int ssp_bound = 3;
   int pipeline_depth = 1;  // of modes that are pipelined; 0 to 2
+  double bucket_bytes = 512 << 10;  // of modes with a ring
 };
 
 // The job of the calibration itself.

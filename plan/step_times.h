@@ -31,6 +31,9 @@ struct RelativeTimes {
 // are raised to the one before. A mean of 0 or less gives a constant 1.
 RelativeTimes NormalizedTimes(RelativeTimes times);
 
+// The spread of the steps of DeepFM on a quiet host, where none was measured.
+RelativeTimes UsualTimes();
+
 }  // namespace shoal
 
 #endif  // SHOAL_PLAN_STEP_TIMES_H_

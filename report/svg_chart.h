@@ -36,10 +36,13 @@ struct ChartFrame {
   std::string grey_means = "left out";
 };
 
+// So many styles differ, from 0 on.
+inline constexpr int kChartStyles = 8;
+
 // An entry of a legend.
 struct ChartKey {
   std::string name;
-  int style = 0;  // ChartColour; 0 to 7 differ
+  int style = 0;  // ChartColour
   ChartHatch hatch = ChartHatch::kNone;
 };
 

@@ -97,7 +97,12 @@ std::map<int, Batches> BatchesOf(const std::vector<const Cell*>& cells,
   return found;
 }
 
-void AddDistinctIds(const std::map<int, Batches>& found, Calibration* c) {
+void AddDistinctIds(const std::map<int, Batches>& found,
+                    const ComparedModel& model, Calibration* c) {
+  for (const IdCount& count : model.distinct_ids) {
+    c->distinct_ids.push_back({count.samples, count.ids});
+  }
+  if (!c->distinct_ids.empty()) return;
   for (const auto& [size, batches] : found) {
     const bool counted = batches.counted_ids.count > 0;
     const Mean& rows = counted ? batches.counted_rows : batches.measured_rows;
@@ -142,8 +147,9 @@ MeasuredCell MeasuredOf(const Cell& cell, double mean_batch) {
 }
 
 // The spread of step times, from the first cell of one host: there a worker
-// waits for no other one.
+// waits for no other one. Without such a cell it is the usual one.
 void AddStepTimes(const std::vector<const Cell*>& cells, Calibration* c) {
+  c->step_times = UsualTimes();
   for (const Cell* const cell : cells) {
     if (cell->hosts > 1) continue;
     Mean p10, p50, p90, p99, max, count;
@@ -165,9 +171,10 @@ void AddStepTimes(const std::vector<const Cell*>& cells, Calibration* c) {
   }
 }
 
-// The settings that the modes had.
-void AddSettings(const std::vector<const Cell*>& cells,
-                 const ComparedModel& model, Calibration* c) {
+// The settings that the modes had. INVALID_ARGUMENT: one that the planner does
+// not know.
+absl::Status AddSettings(const std::vector<const Cell*>& cells,
+                         const ComparedModel& model, Calibration* c) {
   for (const Cell* const cell : cells) {
     const ModeShape* const mode = FindModeShape(cell->mode);
     if (mode != nullptr && mode->waits == ModeShape::Waits::kBound) {
@@ -181,6 +188,20 @@ void AddSettings(const std::vector<const Cell*>& cells,
       number >= 0) {
     c->pipeline_depth = number;
   }
+  const auto bucket = model.flags.find("bucket_bytes");
+  if (bucket != model.flags.end()) {
+    double bytes = 0;
+    if (absl::SimpleAtod(bucket->second, &bytes) && bytes > 0) {
+      c->bucket_bytes = bytes;
+    }
+  }
+  const auto reduction = model.flags.find("reduction");
+  if (reduction != model.flags.end() && reduction->second != "fast") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the cells have --reduction=", reduction->second,
+                     ", and the planner knows fast alone"));
+  }
+  return absl::OkStatus();
 }
 
 // The model's name, if it is the only one or is there.
@@ -223,15 +244,15 @@ absl::StatusOr<Calibration> CalibrationOf(const Comparison& comparison,
   calibration.flop_per_sample = model.flop_per_sample;
   calibration.table_bytes = static_cast<double>(model.table_bytes);
   const std::map<int, Batches> batches = BatchesOf(cells, model);
-  AddDistinctIds(batches, &calibration);
-  if (calibration.distinct_ids.empty()) {
+  AddDistinctIds(batches, model, &calibration);
+  if (batches.empty() || calibration.distinct_ids.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the comparison has no cell of model ", name,
         " with 1 or 2 hosts and a mode with parameter servers that trained, is "
         "not grey and has its bytes; measure --modes=async,ring --hosts=1,2"));
   }
   AddStepTimes(cells, &calibration);
-  AddSettings(cells, model, &calibration);
+  SHOAL_RETURN_IF_ERROR(AddSettings(cells, model, &calibration));
   std::vector<MeasuredCell> measured;
   for (const Cell* const cell : cells) {
     const auto found = batches.find(cell->batch_size);

@@ -21,10 +21,12 @@ struct CalibrationChoice {
 // hosts at one speed, without backup workers, and that are not grey. A cell's
 // figures are the means of its runs.
 //
-// The distinct ids of a batch are those that the comparison counted for the
-// formula of a cell's bytes, or else those that follow from the bytes that were
-// measured. How ids grow with several batches is not in a comparison
-// (Calibration::IdsOf).
+// Distinct ids are those that the comparison counted in the data. Where it
+// could not, or is of an older version, they are those of a batch that follow
+// from the formula of a cell's bytes, or else from the bytes that were
+// measured; how ids grow with several batches is then not known
+// (Calibration::IdsOf). Without a cell of one host the spread of step times is
+// the usual one.
 //
 //   SHOAL_ASSIGN_OR_RETURN(const Comparison comparison,
 //                          ReadComparison(files, "out/compare.json"));

@@ -270,7 +270,7 @@ absl::StatusOr<Calibration> MeasureJob(
     known.pipeline_depth = flags.training.pipeline_depth;
   }
   // The usual spread, unless the summary knows better.
-  known.step_times = NormalizedTimes({.93, .99, 1.07, 1.3, 2});
+  known.step_times = UsualTimes();
   SHOAL_RETURN_IF_ERROR(CountIds(files, flags, &known));
   SHOAL_ASSIGN_OR_RETURN(const std::string summary,
                          TrainFor(files, set, options, stopped));

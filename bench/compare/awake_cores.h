@@ -14,8 +14,9 @@ namespace shoal {
 // docs/benchmarking.md, and another share in each run.
 //
 // A thread on each core does nothing at the lowest priority there is
-// (SCHED_IDLE), so that any other thread takes its core at once. It takes no
-// signals.
+// (SCHED_IDLE), so that any other thread of its control group takes its core at
+// once; to other groups it yields by their weights, and those of a lab's hosts
+// are the largest (ControlGroup::PutFirst). It takes no signals.
 //
 // Thread-compatible.
 class AwakeCores {

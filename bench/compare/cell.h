@@ -140,6 +140,12 @@ struct Cell {
   bool replayed() const { return compute == kReplayed; }
 };
 
+// The distinct ids among so many samples in a row of the data.
+struct IdCount {
+  double samples = 0;
+  double ids = 0;
+};
+
 struct ComparedModel {
   std::map<std::string, std::string> flags;
   uint64_t dense_bytes = 0;      // of all dense variables
@@ -148,6 +154,8 @@ struct ComparedModel {
   // All tables with their optimizer state; 0: not known, as with tables that
   // grow.
   uint64_t table_bytes = 0;
+  // Of 1, 2, 4, … batches, ascending; empty: not known.
+  std::vector<IdCount> distinct_ids;
 };
 
 struct ComparedData {

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "bench/compare/cell_mode.h"
@@ -117,6 +118,11 @@ FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
   }
   if (flags.count("warmup_steps") == 0) {
     Set(&flags, "warmup_steps", absl::StrCat(kWarmUpSteps * cell.hosts));
+  }
+  uint64_t warmup = 0;
+  if (!absl::SimpleAtoi(flags["warmup_steps"], &warmup) ||
+      warmup < place.least_warmup_steps) {
+    Set(&flags, "warmup_steps", absl::StrCat(place.least_warmup_steps));
   }
   if (place.hosts.empty()) {
     if (row.servers) Set(&flags, "ps", absl::StrCat(cell.hosts));

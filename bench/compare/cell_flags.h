@@ -33,6 +33,8 @@ struct CellPlace {
   // the job runs to the end of the user's epochs.
   int epochs = 0;
   std::optional<uint64_t> seed;  // nullopt: that of the job
+  // Least --warmup_steps of the job.
+  uint64_t least_warmup_steps = 0;
 };
 
 // The flags of a cell's job: those of `job`, which are the user's for this

@@ -9,10 +9,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "base/status_macros.h"
 #include "bench/compare/cell_mode.h"
 #include "core/training_mode.h"
+#include "plan/cluster_description.h"
 
 namespace shoal {
 namespace {
@@ -190,19 +190,13 @@ absl::StatusOr<std::vector<GridNetwork>> ParseNetworks(absl::string_view text) {
   for (const std::string& entry : Entries(text)) {
     GridNetwork network{entry, 0};
     if (entry != "none") {
-      absl::string_view number = entry;
-      double unit = 0;
-      if (absl::ConsumeSuffix(&number, "kbit")) unit = 1e3;
-      if (absl::ConsumeSuffix(&number, "mbit")) unit = 1e6;
-      if (absl::ConsumeSuffix(&number, "gbit")) unit = 1e9;
-      double rate = 0;
-      if (unit == 0 || !absl::SimpleAtod(number, &rate) || !(rate > 0) ||
-          rate * unit < 1e5 || rate * unit > 1e13) {
+      const auto bits = ParseNetwork(entry);
+      if (!bits.ok() || *bits < 1e5 || *bits > 1e13) {
         return Wrong("networks", entry,
                      "must be none or a rate from 100kbit to 10000gbit, as "
                      "1gbit or 250mbit");
       }
-      network.bits_per_second = rate * unit;
+      network.bits_per_second = *bits;
     }
     if (!seen.insert(entry).second) {
       return Wrong("networks", entry, "is given twice");

@@ -33,6 +33,17 @@ std::string BestMode(const JsonNode& node) {
   return name;
 }
 
+std::vector<IdCount> ReadIdCounts(const JsonNode& node) {
+  std::vector<IdCount> counts;
+  const size_t size = node.Size(kJsonListMax);
+  for (size_t i = 0; i < size && node.ok(); ++i) {
+    const JsonNode entry = node.At(i);
+    counts.push_back(
+        {ReadAbove0(entry.Field("samples")), ReadAbove0(entry.Field("ids"))});
+  }
+  return counts;
+}
+
 std::map<std::string, ComparedModel> ReadModels(const JsonNode& node) {
   std::map<std::string, ComparedModel> models;
   node.ForEachField(
@@ -45,9 +56,12 @@ std::map<std::string, ComparedModel> ReadModels(const JsonNode& node) {
         model.dense_bytes = entry.Field("dense_bytes").U64();
         model.row_bytes = entry.Field("row_bytes").U64();
         model.flop_per_sample = ReadFigure(entry.Field("flop_per_sample"));
-        // Files of older versions lack it.
+        // Files of older versions lack these.
         if (entry.Has("table_bytes")) {
           model.table_bytes = entry.Field("table_bytes").U64();
+        }
+        if (entry.Has("distinct_ids")) {
+          model.distinct_ids = ReadIdCounts(entry.Field("distinct_ids"));
         }
         models[name] = std::move(model);
       });

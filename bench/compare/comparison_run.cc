@@ -47,23 +47,19 @@ std::string CellText(Cell cell) {
   return RunFileJson({"", std::move(cell)});
 }
 
-bool Disturbed(const Cell& cell, const CellRun& run) {
-  Cell alone = cell;
-  alone.runs = {run};
-  return run.ok && !GreyReason(alone).empty();
+bool Disturbed(const CellRun& run) {
+  return run.ok && !GreyReason(run).empty();
 }
 
-// "12,345 samples/s", or why there is none.
-std::string Outcome(const Cell& cell, const CellRun& run) {
+// "12345 samples/s", or why there is none.
+std::string Outcome(const CellRun& run) {
   if (!run.ok) return absl::StrCat("failed: ", run.error);
   std::string text =
       run.samples_per_second.has_value()
           ? absl::StrFormat("%.0f samples/s", *run.samples_per_second)
           : "it did not run long enough for a speed";
   if (run.auc.has_value()) absl::StrAppendFormat(&text, ", AUC %.5f", *run.auc);
-  Cell alone = cell;
-  alone.runs = {run};
-  const std::string grey = GreyReason(alone);
+  const std::string grey = GreyReason(run);
   if (!grey.empty()) absl::StrAppend(&text, " (", grey, ")");
   return text;
 }
@@ -105,7 +101,12 @@ absl::Status ComparisonRun::ReadBefore(const Turn& turn, Runs* runs) {
   if (absl::IsNotFound(text.status())) return absl::OkStatus();
   SHOAL_RETURN_IF_ERROR(text.status());
   auto before = ParseRunFile(*text);
-  if (!before.ok()) return Annotate(before.status(), path);
+  if (!before.ok()) {
+    return Annotate(before.status(),
+                    absl::StrCat(path,
+                                 " cannot be read (remove it to measure "
+                                 "this run again)"));
+  }
   std::string difference = Difference(before->settings, options_.settings);
   if (difference.empty()) {
     difference = Difference(CellText(before->cell), CellText(turn.cell));
@@ -147,6 +148,7 @@ absl::Status ComparisonRun::Run() {
     }
     TryDilation(cell);
   }
+  begun_ = true;
   const std::string path = JoinPath(options_.out, "compare.json");
   const auto before = ReadComparison(*options_.files, path);
   found->started = before.ok() && !runs_.empty() ? before->started
@@ -186,10 +188,9 @@ absl::Status ComparisonRun::Measure(const Turn& turn) {
   SHOAL_ASSIGN_OR_RETURN(const CellRun run,
                          options_.run_cell(turn.cell, turn.repeat, &data));
   Keep({data.rows, data.files});
-  const bool again =
-      Disturbed(turn.cell, run) && turn.tries < options_.retries;
+  const bool again = Disturbed(run) && turn.tries < options_.retries;
   time_left_.OnRun(options_.now() - start, again);
-  options_.say(absl::StrCat("  ", Outcome(turn.cell, run),
+  options_.say(absl::StrCat("  ", Outcome(run),
                             again ? "; it is measured again later" : ""));
   const bool regular = turn.folder == kRuns;
   (regular ? runs_ : dilation_runs_)[{turn.cell.name, turn.repeat}] = run;

@@ -59,9 +59,11 @@ class ComparisonRun {
 
   // Reads the runs of before, measures what is missing, and writes
   // OUT/compare.json, also if a signal came (CANCELLED) or a file could not be
-  // written (the error of the file system). FAILED_PRECONDITION: the directory
-  // has runs of another comparison.
+  // written (the error of the file system). Unless has_begun(), the runs of
+  // before cannot be used, and nothing was measured or written: they are those
+  // of another comparison (FAILED_PRECONDITION), or cannot be read.
   absl::Status Run();
+  bool has_begun() const { return begun_; }
 
   // What is known, with verdicts. After Run.
   const Comparison& found() const { return options_.comparison; }
@@ -87,6 +89,7 @@ class ComparisonRun {
   void Conclude(bool ended);
 
   ComparisonRunOptions options_;
+  bool begun_ = false;
   std::vector<Turn> open_;  // turns to do, the next one last
   Runs runs_;               // of OUT/runs
   Runs dilation_runs_;      // of OUT/dilation

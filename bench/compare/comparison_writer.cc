@@ -20,7 +20,13 @@ void WriteModels(const std::map<std::string, ComparedModel>& models,
     w->EndObject().Field("dense_bytes", model.dense_bytes);
     w->Field("row_bytes", model.row_bytes);
     w->Field("flop_per_sample", model.flop_per_sample);
-    w->Field("table_bytes", model.table_bytes).EndObject();
+    w->Field("table_bytes", model.table_bytes);
+    w->Key("distinct_ids").BeginArray();
+    for (const IdCount& count : model.distinct_ids) {
+      w->BeginObject().Field("samples", count.samples);
+      w->Field("ids", count.ids).EndObject();
+    }
+    w->EndArray().EndObject();
   }
   w->EndObject();
 }

@@ -104,6 +104,11 @@ ControlGroup::~ControlGroup() {
   }
 }
 
+absl::Status ControlGroup::PutFirst() {
+  return version2_ ? WriteTo(absl::StrCat(path_, "/cpu.weight"), "10000")
+                   : WriteTo(absl::StrCat(path_, "/cpu.shares"), "262144");
+}
+
 absl::Status ControlGroup::SetQuota(absl::Duration quota,
                                     absl::Duration period) {
   const int64_t period_us = absl::ToInt64Microseconds(period);

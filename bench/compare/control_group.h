@@ -34,6 +34,10 @@ class ControlGroup {
   // one after 1 s, the group is left for Remove.
   ~ControlGroup();
 
+  // Gives the group the largest weight that the kernel has: where cores are
+  // short, it comes before groups with the usual one.
+  absl::Status PutFirst();
+
   // Processor time that the group gets in each period; InfiniteDuration: all.
   // The kernel takes periods of 1 ms to 1 s and quotas of 1 ms and more.
   absl::Status SetQuota(absl::Duration quota, absl::Duration period);

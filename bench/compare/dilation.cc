@@ -31,6 +31,13 @@ HostShare ShareOf(const Cell& cell, int host) {
   return share;
 }
 
+bool HasSharesOfTheKernel(const Cell& cell) {
+  for (int host = 0; host < cell.hosts; ++host) {
+    if (ShareOf(cell, host).period > absl::Seconds(1)) return false;
+  }
+  return true;
+}
+
 double ComputeScaleOf(const Cell& cell, int host) {
   const bool slow = cell.straggler.has_value() && cell.straggler->host == host;
   return cell.dilation / (slow ? cell.straggler->share : 1);

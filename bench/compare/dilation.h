@@ -44,6 +44,9 @@ struct HostShare {
 // computes has its share of the processor time. One that is replayed has all of
 // it: its recorded times are stretched (ComputeScaleOf).
 HostShare ShareOf(const Cell& cell, int host);
+// False: some host of the cell would have less of a core than the least that
+// the kernel gives, 1 ms in 1 s.
+bool HasSharesOfTheKernel(const Cell& cell);
 
 // --compute_scale of the worker on `host`, if the cell is replayed.
 double ComputeScaleOf(const Cell& cell, int host);

@@ -4,9 +4,12 @@
 #include <cmath>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/counted.h"
+#include "bench/compare/cell_figures.h"
 #include "bench/compare/dilation.h"
 #include "bench/compare/verdict.h"
 
@@ -16,17 +19,13 @@ namespace {
 std::optional<double> MedianSpeed(const Cell& cell) {
   std::vector<double> speeds;
   for (const CellRun& run : cell.runs) {
-    Cell alone = cell;
-    alone.runs = {run};
-    if (run.samples_per_second.has_value() && GreyReason(alone).empty()) {
+    if (run.samples_per_second.has_value() && GreyReason(run).empty()) {
       speeds.push_back(*run.samples_per_second);
     }
   }
-  if (speeds.empty()) return std::nullopt;
-  std::sort(speeds.begin(), speeds.end());
-  const size_t middle = speeds.size() / 2;
-  return speeds.size() % 2 == 1 ? speeds[middle]
-                                : (speeds[middle - 1] + speeds[middle]) / 2;
+  const auto spread = SpreadOfValues(std::move(speeds));
+  if (!spread.has_value()) return std::nullopt;
+  return spread->median;
 }
 
 bool Differs(std::optional<double> difference) {
@@ -40,34 +39,35 @@ std::string Reason(const Cell& cell, const Cell& at_twice,
   for (const CellRun& run : at_twice.runs) {
     if (run.ok) continue;
     return absl::StrFormat(
-        "%s on %d hosts failed when it was played twice as slow, at dilation "
-        "%.3g: %s",
-        cell.mode, cell.hosts, at_twice.dilation, run.error);
+        "%s on %s failed when it was played twice as slow, at dilation %.3g: "
+        "%s",
+        cell.mode, Counted(cell.hosts, "host"), at_twice.dilation, run.error);
   }
   if (!Differs(difference)) return "";
   return absl::StrFormat(
-      "%s on %d hosts had %.2f of its samples/s when it was played twice as "
-      "slow, at dilation %.3g in place of %.3g",
-      cell.mode, cell.hosts, 1 + *difference, at_twice.dilation,
-      at_twice.dilation / 2);
+      "%s on %s had %.2f of its samples/s when it was played twice as slow, at "
+      "dilation %.3g in place of %.3g",
+      cell.mode, Counted(cell.hosts, "host"), 1 + *difference,
+      at_twice.dilation, at_twice.dilation / 2);
 }
 
 // Whether the cell has the mode and the hosts of `at_twice`.
 bool IsJudgedBy(const Cell& cell, const Cell& at_twice) {
   return cell.mode == at_twice.mode && cell.hosts == at_twice.hosts &&
          cell.backup_workers == at_twice.backup_workers &&
-         !cell.straggler.has_value();
+         cell.compute == at_twice.compute;
 }
 
 }  // namespace
 
 std::vector<Cell> CellsAtTwiceTheDilation(const std::vector<Cell>& cells) {
   std::vector<Cell> twice;
-  std::set<std::tuple<std::string, int, int>> seen;
+  std::set<std::tuple<std::string, int, int, std::string>> seen;
   for (const Cell& cell : cells) {
     if (cell.model != cells.front().model || cell.straggler.has_value() ||
         2 * cell.dilation > kDilationMost ||
-        !seen.insert({cell.mode, cell.backup_workers, cell.hosts}).second) {
+        !seen.insert({cell.mode, cell.backup_workers, cell.hosts, cell.compute})
+             .second) {
       continue;
     }
     twice.push_back(cell);
@@ -79,8 +79,8 @@ std::vector<Cell> CellsAtTwiceTheDilation(const std::vector<Cell>& cells) {
 }
 
 bool IsTwinOf(const Cell& cell, const Cell& at_twice) {
-  return IsJudgedBy(cell, at_twice) && cell.model == at_twice.model &&
-         cell.network == at_twice.network &&
+  return IsJudgedBy(cell, at_twice) && !cell.straggler.has_value() &&
+         cell.model == at_twice.model && cell.network == at_twice.network &&
          cell.batch_size == at_twice.batch_size;
 }
 

@@ -20,8 +20,8 @@ inline constexpr double kDilationTolerance = .05;
 inline constexpr int kDilationTries = 3;
 
 // The cells to try, at twice their dilation and with "_twice" after their
-// names: the first one of each mode and number of hosts without a straggler.
-// Those that would be above kDilationMost are left out.
+// names: the first one of each mode and number of hosts, computed or replayed,
+// without a straggler. Those that would be above kDilationMost are left out.
 std::vector<Cell> CellsAtTwiceTheDilation(const std::vector<Cell>& cells);
 
 // Whether `at_twice` was made from this cell.
@@ -38,7 +38,8 @@ std::optional<double> DilationDifference(const Cell& cell,
 bool NeedsAnotherTry(const Cell& cell, const Cell& at_twice);
 
 // Puts the difference, and the reason to grey them, into the cells of the mode
-// and hosts of `at_twice`. A cell that is grey already keeps its reason.
+// and hosts of `at_twice`, also into those with a straggler. A cell that is
+// grey already keeps its reason.
 void JudgeDilation(const Cell& at_twice, std::vector<Cell>* cells);
 
 }  // namespace shoal

@@ -1,17 +1,16 @@
 #include "bench/compare/lab.h"
 
 #include <dirent.h>
-#include <signal.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cmath>
 #include <fstream>
 #include <numeric>
 #include <set>
+#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -22,6 +21,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "bench/compare/bare_stream.h"
 #include "bench/compare/tool_command.h"
@@ -35,12 +35,28 @@ constexpr char kNet[] = "10.213.61";  // private to the namespaces
 constexpr int kHostsMost = 250;
 constexpr char kQueue[] = "2500000";  // bytes that wait for the link
 constexpr absl::Duration kStreamWindow = absl::Milliseconds(500);
+constexpr int kStreamTries = 4;  // of a link whose first stream was off
 
-// Another one for each lab of this process: a group that the kernel still holds
-// may outlive its lab.
+// When the process began, in ticks since the machine did; "": it does not run.
+std::string StartOf(int pid) {
+  constexpr int kFieldsBefore = 19;  // from the state on
+  std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
+  std::string line;
+  std::getline(file, line);
+  const size_t name_end = line.rfind(')');  // a name may have anything in it
+  if (name_end == std::string::npos) return "";
+  std::istringstream fields(line.substr(name_end + 1));
+  std::string field;
+  for (int i = 0; i <= kFieldsBefore; ++i) fields >> field;
+  return field;
+}
+
+// Names the process, by its number and start, and a lab of it: a group that the
+// kernel still holds may outlive its lab.
 std::string NewPrefix() {
   static std::atomic<int> labs{0};
-  return absl::StrCat(kPrefix, getpid(), "-", labs++, "-");
+  return absl::StrCat(kPrefix, getpid(), "-", StartOf(getpid()), "-", labs++,
+                      "-");
 }
 
 // As `ip netns del`, without a process.
@@ -63,22 +79,14 @@ std::vector<std::string> NamespacesWith(const std::string& prefix) {
   return names;
 }
 
-// True for a name of a lab whose process does not run any more. A number that
-// another program has by now counts as gone.
+// True for a name of a lab whose process does not run any more, though another
+// process may have its number by now.
 bool IsLeftover(absl::string_view name) {
   int pid = 0;
-  if (!absl::ConsumePrefix(&name, kPrefix) ||
-      !absl::SimpleAtoi(name.substr(0, name.find('-')), &pid)) {
-    return false;
-  }
-  if (kill(pid, 0) != 0 && errno == ESRCH) return true;
-  std::ifstream file(absl::StrCat("/proc/", pid, "/comm"));
-  std::string program;
-  std::getline(file, program);
-  std::ifstream own_file("/proc/self/comm");
-  std::string own;
-  std::getline(own_file, own);
-  return program != own;
+  if (!absl::ConsumePrefix(&name, kPrefix)) return false;
+  const std::vector<absl::string_view> parts = absl::StrSplit(name, '-');
+  return parts.size() > 2 && absl::SimpleAtoi(parts[0], &pid) &&
+         StartOf(pid) != parts[1];
 }
 
 absl::Status Ip(std::vector<std::string> arguments) {
@@ -150,6 +158,7 @@ absl::StatusOr<std::unique_ptr<Lab>> Lab::Make(std::vector<HostShare> shares) {
   std::unique_ptr<Lab> lab(new Lab(std::move(shares)));
   for (const std::string& name : lab->names_) {
     SHOAL_ASSIGN_OR_RETURN(ControlGroup group, ControlGroup::Make(place, name));
+    SHOAL_RETURN_IF_ERROR(group.PutFirst());
     lab->groups_.push_back(std::move(group));
   }
   SHOAL_RETURN_IF_ERROR(lab->MakeNetwork());
@@ -192,9 +201,10 @@ std::string Lab::Hosts() const { return absl::StrJoin(addresses_, ","); }
 HostCommand Lab::Command() const {
   return [this](const RemoteHost& host,
                 const std::vector<std::string>& command) {
-    const auto at =
+    const auto at = static_cast<size_t>(
         std::find(addresses_.begin(), addresses_.end(), host.address) -
-        addresses_.begin();
+        addresses_.begin());
+    SHOAL_DCHECK(at < addresses_.size());
     std::vector<std::string> argv = {
         "/bin/sh", "-c",
         absl::StrCat("echo $$ > ",
@@ -249,8 +259,14 @@ absl::StatusOr<std::vector<double>> Lab::Streams() const {
     SHOAL_RETURN_IF_ERROR(found[i].status());
     rates.push_back(*found[i]);
     const double expected = StreamRate(shares_[i].bits_per_second);
-    if (std::abs(rates[i] - expected) <= kLinkTolerance * expected) continue;
-    SHOAL_ASSIGN_OR_RETURN(rates[i], Stream(i, (i + 1) % size()));
+    const auto error = [&](double rate) { return std::abs(rate - expected); };
+    // A moment in which the machine stood still is no fault of the link.
+    for (int again = 0;
+         again < kStreamTries && error(rates[i]) > kLinkTolerance * expected;
+         ++again) {
+      SHOAL_ASSIGN_OR_RETURN(const double alone, Stream(i, (i + 1) % size()));
+      if (error(alone) < error(rates[i])) rates[i] = alone;
+    }
   }
   return rates;
 }

@@ -64,8 +64,10 @@ class Lab {
   // Those of each host to the next one, of the last to the first. Streams run
   // together if they share no host, since acknowledgements would wait behind
   // data, and their links have at most kLinkMost in sum. One that is off by
-  // more than kLinkTolerance is tried once more, since a lost packet can slow a
-  // short stream down.
+  // more than kLinkTolerance is tried up to four times more by itself, and the
+  // nearest one counts: a lost packet, or a moment in which the machine stands
+  // still, slows a short stream down, and no try of a link with another rate is
+  // near.
   // REQUIRES: at least 2 hosts.
   absl::StatusOr<std::vector<double>> Streams() const;
 

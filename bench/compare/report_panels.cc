@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "base/counted.h"
 #include "bench/compare/cell_figures.h"
 #include "bench/compare/cell_mode.h"
 #include "bench/compare/html_table.h"
@@ -135,7 +136,7 @@ void SetFrame(absl::string_view id, absl::string_view title,
 }
 
 std::string HostsText(int hosts) {
-  return absl::StrCat(hosts, hosts == 1 ? " host" : " hosts");
+  return Counted(static_cast<uint64_t>(hosts), "host");
 }
 
 std::vector<BarGroup> BarsByHosts(
@@ -160,6 +161,21 @@ std::vector<BarGroup> BarsByHosts(
   return groups;
 }
 
+std::string EqualBatchText(const Comparison& comparison) {
+  return absl::StrCat("Equal in all cells: ",
+                      comparison.equal_batch == "global"
+                          ? "the batch of all workers together."
+                          : "the batch of each worker.");
+}
+
+std::vector<ChartKey> StylesOnly() {
+  std::vector<ChartKey> keys;
+  for (int style = 0; style < kChartStyles; ++style) {
+    keys.push_back({"", style});
+  }
+  return keys;
+}
+
 std::string CellTable(const Comparison& comparison, absl::string_view name,
                       absl::string_view caption,
                       const std::vector<const Cell*>& cells,
@@ -172,12 +188,10 @@ std::string CellTable(const Comparison& comparison, absl::string_view name,
   for (const CellColumn& column : columns) {
     headings.push_back({column.key, column.heading});
   }
-  HtmlTable table(std::string(name),
-                  absl::StrCat(Capital(caption), ". Equal in all cells: ",
-                               comparison.equal_batch == "global"
-                                   ? "the batch of all workers together."
-                                   : "the batch of each worker."),
-                  std::move(headings));
+  HtmlTable table(
+      std::string(name),
+      absl::StrCat(Capital(caption), ". ", EqualBatchText(comparison)),
+      std::move(headings));
   for (const Cell* cell : cells) {
     std::vector<std::string> texts = {
         ModeName(*cell), absl::StrCat(cell->hosts),

@@ -210,7 +210,7 @@ std::string TargetSection(const Comparison& comparison) {
     BarChart chart;
     chart.axis = {"seconds to the target"};
     chart.has_legend = false;
-    for (int style = 0; style < 8; ++style) chart.keys.push_back({"", style});
+    chart.keys = StylesOnly();
     bool reached = false;
     chart.groups = BarsByHosts(
         panel.cells, [&](const Cell& cell) -> std::optional<ChartBar> {

@@ -77,12 +77,17 @@ struct BytesOfRole {
   const char* key;
   const char* heading;
   double RoleBytes::*member;
+  int style;
+  ChartHatch hatch;
 };
 constexpr BytesOfRole kRoles[] = {
-    {"worker_sent", "workers send", &RoleBytes::worker_sent},
-    {"worker_received", "workers receive", &RoleBytes::worker_received},
-    {"ps_sent", "servers send", &RoleBytes::ps_sent},
-    {"ps_received", "servers receive", &RoleBytes::ps_received}};
+    {"worker_sent", "workers send", &RoleBytes::worker_sent, 0,
+     ChartHatch::kNone},
+    {"worker_received", "workers receive", &RoleBytes::worker_received, 5,
+     ChartHatch::kRising},
+    {"ps_sent", "servers send", &RoleBytes::ps_sent, 1, ChartHatch::kNone},
+    {"ps_received", "servers receive", &RoleBytes::ps_received, 4,
+     ChartHatch::kFalling}};
 
 // How a state is drawn. Its words are those of the verdicts.
 struct StateOfStep {
@@ -153,10 +158,9 @@ std::string BytesSection(const Comparison& comparison) {
   picture.missing = "no run counted bytes";
   picture.chart.axis = {"bytes a sample"};
   picture.chart.mark_means = "formula";
-  picture.chart.keys = {{"workers send", 0},
-                        {"workers receive", 5, ChartHatch::kRising},
-                        {"servers send", 1},
-                        {"servers receive", 4, ChartHatch::kFalling}};
+  for (const BytesOfRole& role : kRoles) {
+    picture.chart.keys.push_back({role.heading, role.style, role.hatch});
+  }
   const auto measured = [](const Cell& cell, const BytesOfRole& role) {
     return PartSpread(cell, &CellRun::bytes_per_sample, role.member);
   };
@@ -255,9 +259,7 @@ std::string StalenessSection(const Comparison& comparison) {
   picture.chart.axis = {"pushes between pull and push"};
   picture.chart.mark_means = "99th percentile";
   picture.chart.has_legend = false;
-  for (int style = 0; style < 8; ++style) {
-    picture.chart.keys.push_back({"", style});
-  }
+  picture.chart.keys = StylesOnly();
   const auto spread = [](const Cell& cell, double RunStaleness::*member) {
     return PartSpread(cell, &CellRun::staleness, member);
   };

@@ -64,7 +64,7 @@ std::string DilationCheckText(const Comparison& comparison) {
   std::stable_sort(cells.begin(), cells.end(), CellBefore);
   HtmlTable table("dilation",
                   "Samples/s at twice the dilation, beside those at the "
-                  "dilation itself: one run of each",
+                  "dilation itself: medians",
                   {{"mode", "mode", false},
                    {"hosts", "hosts"},
                    {"difference", "difference"}});
@@ -156,12 +156,15 @@ std::string NotPlayedSection(const Comparison& comparison) {
     html += "</ul>\n";
   }
   html += "<h3>Cells that are out of verdicts</h3>\n";
-  HtmlTable table(
-      "out", "",
-      {{"cell", "cell", false}, {"grey", "out of verdicts because", false}});
+  HtmlTable table("out", "",
+                  {{"cell", "cell", false},
+                   {"compute", "compute", false},
+                   {"grey", "out of verdicts because", false}});
   for (const Cell& cell : comparison.cells) {
     const std::string out = WhyOut(cell);
-    if (!out.empty()) table.AddRow(cell.name, true, {cell.name, out});
+    if (!out.empty()) {
+      table.AddRow(cell.name, true, {cell.name, cell.compute, out});
+    }
   }
   html += table.empty() ? HtmlParagraph("None: every cell is in its verdict.")
                         : table.Html();
@@ -172,9 +175,12 @@ std::string NotPlayedSection(const Comparison& comparison) {
 std::string RunsSection(const Comparison& comparison) {
   HtmlTable table(
       "runs",
-      "Every run: its cell, and the checks just before it and meanwhile. The "
-      "stream is what one bare connection passed between two hosts.",
+      absl::StrCat("Every run: its cell, and the checks just before it and "
+                   "meanwhile. The stream is what one bare connection passed "
+                   "between two hosts. ",
+                   EqualBatchText(comparison)),
       {{"cell", "cell", false},
+       {"compute", "compute", false},
        {"repeat", "repeat"},
        {"learning_rate", "learning rate"},
        {"straggler", "slow host", false},
@@ -193,9 +199,9 @@ std::string RunsSection(const Comparison& comparison) {
       };
       table.AddRow(
           absl::StrCat(cell.name, "#", run.repeat), !WhyOut(cell).empty(),
-          {cell.name, absl::StrCat(run.repeat), SettingText(cell.learning_rate),
-           StragglerText(cell), FigureText(run.seconds),
-           FigureText(run.samples_per_second),
+          {cell.name, cell.compute, absl::StrCat(run.repeat),
+           SettingText(cell.learning_rate), StragglerText(cell),
+           FigureText(run.seconds), FigureText(run.samples_per_second),
            run.step_seconds ? FigureText(run.step_seconds->p99 * 1e3) : "–",
            FigureText(run.auc), megabits(run.link_bits_per_second),
            megabits(run.link_expected),

@@ -159,7 +159,7 @@ std::string StragglerSection(const Comparison& comparison) {
     chart.axis = {"samples/s of all workers"};
     chart.mark_means = "without the slow host";
     chart.has_legend = false;
-    for (int style = 0; style < 8; ++style) chart.keys.push_back({"", style});
+    chart.keys = StylesOnly();
     const auto without = [&](const Cell& cell) -> std::optional<FigureSpread> {
       const Cell* twin = WithoutStraggler(comparison, cell);
       if (twin == nullptr) return std::nullopt;

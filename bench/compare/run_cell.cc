@@ -43,6 +43,8 @@ constexpr double kRecordSeconds = 30;
 // warm-up, but at most so many times as long.
 constexpr uint64_t kLeastSteps = 12;
 constexpr double kLongest = 4;
+// Tries of a run until its warm-up is long enough.
+constexpr int kWarmUpTries = 3;
 // Batches of the data in which distinct ids are counted.
 constexpr uint64_t kIdBatches = 16;
 
@@ -114,6 +116,13 @@ absl::Status CellRunner::Check(const Cell& cell) const {
         "network",
         cell.name, cell.dilation, kDilationMost));
   }
+  if (options_.where == "lab" && !HasSharesOfTheKernel(cell)) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "a host of cell %s would have less than the least share of a core that "
+        "the kernel gives, 1 ms in 1 s, at %.3g times slower than it is; give "
+        "more --cores, a slower network or a larger share of the slow host",
+        cell.name, cell.dilation));
+  }
   if (options_.where == "hosts") {
     if (static_cast<size_t>(cell.hosts) > options_.on.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -148,31 +157,47 @@ absl::StatusOr<ComparedModel> CellRunner::ModelOf(
                        sizes.flop_per_sample, sizes.table_bytes};
 }
 
+std::vector<IdCount> CellRunner::IdGrowth(const std::string& model, int batch) {
+  const auto [counts, is_new] = distinct_ids_.try_emplace({model, batch});
+  if (!is_new) return counts->second;
+  const auto planned = Plan(FlagsOfModel(options_.job.at(model)));
+  if (!planned.ok()) return {};
+  const auto points =
+      MeasureJobIdGrowth(*options_.files, (*planned)->flags,
+                         static_cast<uint32_t>(batch), kIdBatches / 2);
+  if (!points.ok()) return {};
+  for (const IdGrowthPoint& point : *points) {
+    if (point.ids <= 0) break;
+    counts->second.push_back(
+        {static_cast<double>(point.batches) * batch, point.ids});
+  }
+  return counts->second;
+}
+
 std::optional<RoleBytes> CellRunner::Formula(const Cell& cell,
                                              double mean_batch) {
   if (options_.where == "hosts") return std::nullopt;
   if (mean_batch <= 0) mean_batch = cell.batch_size;
   const int batch = std::max(1, static_cast<int>(mean_batch));
-  const std::string key = absl::StrCat(cell.model, " ", batch);
   const auto model = ModelOf(cell.model);
   if (!model.ok()) return std::nullopt;
-  if (distinct_ids_.count(key) == 0) {
-    const auto planned = Plan(FlagsOfModel(options_.job.at(cell.model)));
-    if (!planned.ok()) return std::nullopt;
-    const auto rows =
-        MeasureJobIdGrowth(*options_.files, (*planned)->flags,
-                           static_cast<uint32_t>(batch), kIdBatches / 2);
-    distinct_ids_[key] = rows.ok() ? rows->front().ids : 0;
-  }
-  if (distinct_ids_[key] <= 0) return std::nullopt;
-  return FormulaOf(cell, *model, mean_batch, distinct_ids_[key]);
+  const std::vector<IdCount> rows = IdGrowth(cell.model, batch);
+  if (rows.empty()) return std::nullopt;
+  return FormulaOf(cell, *model, mean_batch, rows.front().ids);
 }
 
 absl::StatusOr<CellRun> CellRunner::Run(const Cell& cell, int repeat,
                                         SummaryData* data) {
   CellRun run;
-  run.repeat = repeat;
-  const absl::Status measured = Measure(cell, data, &run);
+  absl::Status measured;
+  for (int i = 0; i < kWarmUpTries; ++i) {
+    run = CellRun();
+    run.repeat = repeat;
+    uint64_t early = 0;
+    measured = Measure(cell, data, &run, &early);
+    if (early == 0 || absl::IsCancelled(measured)) break;
+    warmup_steps_[cell.name] = 4 * early;
+  }
   if (absl::IsCancelled(measured)) return measured;
   run.ok = measured.ok();
   if (!run.ok) {
@@ -274,8 +299,12 @@ absl::Status CellRunner::CheckRoom(const Cell& cell, CellPlace place) const {
 }
 
 absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
-                                 CellRun* run) {
+                                 CellRun* run, uint64_t* early) {
   CellPlace place;
+  if (const auto steps = warmup_steps_.find(cell.name);
+      steps != warmup_steps_.end()) {
+    place.least_warmup_steps = steps->second;
+  }
   place.epochs = timed() ? options_.many_epochs : 0;
   if (options_.first_seed.has_value()) {
     place.seed = *options_.first_seed + static_cast<uint64_t>(run->repeat);
@@ -299,12 +328,29 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
   if (options_.where == "hosts") {
     SHOAL_RETURN_IF_ERROR(CheckRemoteHosts(planned->flags));
   }
-  SHOAL_ASSIGN_OR_RETURN(LaunchedJobOptions job,
-                         PlanStart(cell, planned.get(), lab.get()));
+  SHOAL_ASSIGN_OR_RETURN(const LaunchedJobEnd end,
+                         RunJob(cell, planned.get(), lab.get(), run, early));
+  if (*early > 0) {
+    return absl::AbortedError(absl::StrCat(
+        "the job had trained ", *early,
+        " steps before its hosts had their shares of the cores, too many for "
+        "its warm-up; give a larger batch or a larger --warmup_steps"));
+  }
+  return Annotate(
+      ReadSummary(end.summary, cell, options_.target_auc, run, data),
+      "the job's summary");
+}
+
+absl::StatusOr<LaunchedJobEnd> CellRunner::RunJob(const Cell& cell,
+                                                  Planned* planned, Lab* lab,
+                                                  CellRun* run,
+                                                  uint64_t* early) const {
+  SHOAL_ASSIGN_OR_RETURN(LaunchedJobOptions job, PlanStart(cell, planned, lab));
   const double seconds = absl::ToDoubleSeconds(options_.cell_time);
-  const auto enough =
-      static_cast<uint64_t>(planned->flags.training.warmup_steps) +
-      kLeastSteps * static_cast<uint64_t>(cell.hosts);
+  const auto warmup =
+      static_cast<uint64_t>(planned->flags.training.warmup_steps);
+  const uint64_t enough =
+      warmup + kLeastSteps * static_cast<uint64_t>(cell.hosts);
   bool limited = false;
   absl::Status limits;
   job.stop_when = [&](const ProgressFigures& figures) {
@@ -314,6 +360,11 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
       limited = true;
       limits = lab->LimitCores();
       if (!limits.ok()) return true;
+      // With room for steps that are not in the figures yet.
+      if (figures.step > 0 && 2 * figures.step >= warmup) {
+        *early = figures.step;
+        return true;
+      }
     }
     if (!timed() || figures.wall_seconds < seconds) return false;
     if (figures.step < enough && figures.wall_seconds < kLongest * seconds) {
@@ -325,11 +376,8 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
   auto end = Launch(std::move(job), absl::StrCat(cell.name, ".log"));
   // Elsewhere the job's own processes may not be children of this one.
   if (options_.where != "hosts") run->others_cores = watch.OthersCores();
-  SHOAL_RETURN_IF_ERROR(end.status());
   SHOAL_RETURN_IF_ERROR(limits);
-  return Annotate(
-      ReadSummary(end->summary, cell, options_.target_auc, run, data),
-      "the job's summary");
+  return end;
 }
 
 }  // namespace shoal

@@ -1,10 +1,12 @@
 #ifndef SHOAL_BENCH_COMPARE_RUN_CELL_H_
 #define SHOAL_BENCH_COMPARE_RUN_CELL_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -48,11 +50,14 @@ class CellRunner {
   // or the error of the flags; nothing is started.
   absl::Status Check(const Cell& cell) const;
 
-  // The facts of a model of the options, and the formula of the cell's bytes;
-  // nullopt: the data cannot be read here. `mean_batch`: the mean number of
-  // rows of a batch, which is below the cell's batch size where the last batch
-  // of each piece of the data is short; 0: not known.
+  // The facts of a model of the options, without its ids, and the formula of
+  // the cell's bytes; nullopt: the data cannot be read here. `mean_batch`: the
+  // mean number of rows of a batch, which is below the cell's batch size where
+  // the last batch of each piece of the data is short; 0: not known.
   absl::StatusOr<ComparedModel> ModelOf(const std::string& model) const;
+  // How the distinct ids of the model's data grow from one batch on; empty: the
+  // data cannot be read here.
+  std::vector<IdCount> IdGrowth(const std::string& model, int batch);
   std::optional<RoleBytes> Formula(const Cell& cell, double mean_batch);
 
   // Runs the cell once. Everything that fails is in the run's `error`, so that
@@ -70,8 +75,15 @@ class CellRunner {
   // RESOURCE_EXHAUSTED: the hosts of the cell do not fit into this machine's
   // memory together.
   absl::Status CheckRoom(const Cell& cell, CellPlace place) const;
-  // `run` has its repeat.
-  absl::Status Measure(const Cell& cell, SummaryData* data, CellRun* run);
+  // `run` has its repeat. *early: as RunJob.
+  absl::Status Measure(const Cell& cell, SummaryData* data, CellRun* run,
+                       uint64_t* early);
+  // Runs the planned job. *early, if it is not 0, says how many steps there
+  // were before the hosts had their shares of the cores: half of the warm-up or
+  // more. The job was then stopped, and must have a longer one.
+  absl::StatusOr<LaunchedJobEnd> RunJob(const Cell& cell, Planned* planned,
+                                        Lab* lab, CellRun* run,
+                                        uint64_t* early) const;
   absl::Status MeasureLink(const Cell& cell, const Lab& lab, CellRun* run);
   absl::StatusOr<LaunchedJobOptions> PlanStart(const Cell& cell, Planned* job,
                                                const Lab* lab) const;
@@ -81,7 +93,10 @@ class CellRunner {
                                         const std::string& log) const;
 
   const CellRunnerOptions options_;
-  std::map<std::string, double> distinct_ids_;  // by model and batch
+  // By model and batch.
+  std::map<std::pair<std::string, int>, std::vector<IdCount>> distinct_ids_;
+  // By cell: the warm-up of its jobs, where the usual one is too short.
+  std::map<std::string, uint64_t> warmup_steps_;
 };
 
 }  // namespace shoal

@@ -165,7 +165,6 @@ absl::Status ReadSummary(absl::string_view text, const Cell& cell,
   run->bytes_per_sample = Bytes(steady, samples);
   ReadStates(steady, run);
   run->step_seconds = Steps(root, dilation);
-  run->staleness = ReadRunStaleness(root.Field("staleness"));
   // The summary of a mode without servers says nothing about them.
   const bool servers = ModeRowOf(cell).servers;
   run->peak_rss_bytes =
@@ -173,6 +172,7 @@ absl::Status ReadSummary(absl::string_view text, const Cell& cell,
                   servers ? MaxRss(root.Field("balance")) : 0};
   run->balance = Balance(root.Field("balance"));
   if (!cell.replayed()) {
+    run->staleness = ReadRunStaleness(root.Field("staleness"));
     run->curve = Curve(root, dilation);
     const JsonNode eval = root.Field("eval");
     run->auc = NumberOrNull(eval, "auc");

@@ -185,6 +185,8 @@ class VerdictMaker {
       return;
     }
     const Ranked& best = ranked.front();
+    first_ = best.cell;
+    slower_ = without_;
     verdict_.best = ModeWord(*best.cell);
     verdict_.text = absl::StrFormat(
         "%s: %s alone reaches AUC %g in every run, with %.3g s [%.3g..%.3g]; "
@@ -238,6 +240,7 @@ class VerdictMaker {
                                       figure(other.spread));
       if (best.spread.Overlaps(other.spread)) {
         equal.push_back(text + limit(other));
+        level_.push_back(other.cell);
         continue;
       }
       absl::StrAppendFormat(&text, ", which takes %.2f times as long",
@@ -277,16 +280,13 @@ class VerdictMaker {
     }
   }
 
-  // Where it would turn. Modes that do not differ from the first one are none
-  // that would overtake it.
+  // Where it would turn.
   void AddTurn() {
-    if (slower_.empty()) {
-      verdict_.no_turn = first_ == nullptr
-                             ? "no two modes could be ranked here"
-                             : "no mode differs from another one here";
+    if (first_ == nullptr) {
+      verdict_.no_turn = "no two modes could be ranked here";
       return;
     }
-    const VerdictTurn turn = turns_->Find(*first_, slower_);
+    const VerdictTurn turn = turns_->Find(*first_, slower_, level_);
     verdict_.turn = turn.text;
     verdict_.no_turn = turn.missing;
     if (!turn.text.empty()) {
@@ -313,9 +313,11 @@ class VerdictMaker {
   const Group& group_;
   TurnFinder* const turns_;
   ModeVerdict verdict_;
-  // The first of two cells or more that could be ranked, and those that are
-  // behind it by more than their spreads, the best first.
+  // The first of two cells or more that could be ranked, those that do not
+  // differ from it, and those that are behind it by more than their spreads,
+  // the best first.
   const Cell* first_ = nullptr;
+  std::vector<const Cell*> level_;
   std::vector<const Cell*> slower_;
   std::vector<const Cell*> without_;
   std::vector<std::string> notes_;
@@ -323,26 +325,31 @@ class VerdictMaker {
 
 }  // namespace
 
+std::string GreyReason(const CellRun& run) {
+  if (!run.ok) {
+    return absl::StrCat("run ", run.repeat + 1, " failed: ", run.error);
+  }
+  if (run.link_expected.has_value() && run.link_bits_per_second.has_value() &&
+      *run.link_expected > 0) {
+    const double ratio = *run.link_bits_per_second / *run.link_expected;
+    if (std::abs(ratio - 1) > kLinkTolerance) {
+      return absl::StrFormat(
+          "before run %d the test stream reached %.0f %% of the link's rate",
+          run.repeat + 1, 100 * ratio);
+    }
+  }
+  if (run.others_cores > kOthersMost) {
+    return absl::StrFormat("other programs used %.2f of a core during run %d",
+                           run.others_cores, run.repeat + 1);
+  }
+  return "";
+}
+
 std::string GreyReason(const Cell& cell) {
   if (cell.runs.empty()) return "it was not measured";
   for (const CellRun& run : cell.runs) {
-    if (!run.ok) {
-      return absl::StrCat("run ", run.repeat + 1, " failed: ", run.error);
-    }
-    if (run.link_expected.has_value() &&
-        run.link_bits_per_second.has_value() && *run.link_expected > 0) {
-      const double ratio = *run.link_bits_per_second / *run.link_expected;
-      if (std::abs(ratio - 1) > kLinkTolerance) {
-        return absl::StrFormat(
-            "before run %d the test stream reached %.0f %% of the link's rate",
-            run.repeat + 1, 100 * ratio);
-      }
-    }
-    if (run.others_cores > kOthersMost) {
-      return absl::StrFormat(
-          "other programs used %.2f of a core during run %d",
-          run.others_cores, run.repeat + 1);
-    }
+    const std::string reason = GreyReason(run);
+    if (!reason.empty()) return reason;
   }
   return "";
 }
@@ -353,8 +360,8 @@ std::vector<ModeVerdict> VerdictsOf(const Comparison& comparison,
   for (const Cell& cell : comparison.cells) {
     groups[KeyOf(cell, cell.compute)].push_back(&cell);
   }
-  TurnFinder turns([&](const std::string& model) {
-    return calibrate(comparison, model);
+  TurnFinder turns([&](const std::string& model, int hosts) {
+    return calibrate(comparison, model, hosts);
   });
   std::vector<ModeVerdict> verdicts;
   for (const auto& [key, group] : groups) {

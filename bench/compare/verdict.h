@@ -11,15 +11,18 @@
 
 namespace shoal {
 
+// Why a run puts its cell out of verdicts, or "".
+std::string GreyReason(const CellRun& run);
+
 // Why the cell is out of verdicts, by its runs (docs/comparing.md): a run
 // failed, the link was of another rate just before it, or others used the
 // machine; "" if none of that is so.
 std::string GreyReason(const Cell& cell);
 
-// Makes a calibration of the planner from the cells of a model, or says why
-// they do not suffice.
+// Makes a calibration of the planner from the cells of a model on `hosts` hosts
+// and fewer, or says why they do not suffice.
 using Calibrate = std::function<absl::StatusOr<Calibration>(
-    const Comparison& comparison, const std::string& model)>;
+    const Comparison& comparison, const std::string& model, int hosts)>;
 
 // What the comparison says about the cells that are alike but for the mode, in
 // words, by the rules that each verdict prints. Cells that are grey are left

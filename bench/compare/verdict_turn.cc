@@ -61,7 +61,9 @@ class Gathered {
  public:
   explicit Gathered(const Cell& best) : best_(best) {}
 
-  void Add(const Cell& other, const ModeTurn& turn) {
+  // `behind`: `other` was measured to be slower than the best one, and not only
+  // level.
+  void Add(const Cell& other, bool behind, const ModeTurn& turn) {
     const ModeShape* fastest =
         turn.crossovers.empty() ? turn.ahead : turn.crossovers.front().from;
     std::optional<Turn> above, below;
@@ -76,7 +78,7 @@ class Gathered {
       }
     }
     if (fastest != nullptr && fastest->name != best_.mode) {
-      against_.push_back(ModeName(other));
+      (behind ? against_ : level_).push_back(ModeName(other));
       return;
     }
     if (turn.crossovers.empty()) {
@@ -89,6 +91,9 @@ class Gathered {
 
   // A mode that trains more samples a second than the best one.
   void AddFaster(const Cell& other) { faster_.push_back(ModeName(other)); }
+
+  // A mode of which the planner knows nothing.
+  void AddUnknown(const Cell& other) { unknown_.push_back(ModeName(other)); }
 
   VerdictTurn Conclude() const {
     VerdictTurn turn;
@@ -110,6 +115,16 @@ class Gathered {
                        " for faster than ", ModeName(best_),
                        " on this network already, where it was not"));
     }
+    if (!level_.empty()) {
+      missing.push_back(
+          absl::StrCat("the planner takes ", absl::StrJoin(level_, ", "),
+                       " for faster than ", ModeName(best_),
+                       " on this network already, where they do not differ"));
+    }
+    if (!unknown_.empty()) {
+      missing.push_back(absl::StrCat("the planner knows nothing of ",
+                                     absl::StrJoin(unknown_, ", ")));
+    }
     if (!faster_.empty()) {
       missing.push_back(
           absl::StrCat("in samples/s, of which alone the planner speaks, ",
@@ -127,23 +142,27 @@ class Gathered {
   std::optional<Turn> below_;
   std::vector<std::string> never_;    // modes that overtake it nowhere
   bool extrapolated_ = false;         // one of these predictions
-  std::vector<std::string> against_;  // modes that it takes for faster here
-  std::vector<std::string> faster_;   // modes that are faster here
+  // Modes that it takes for faster here, where they are behind or level.
+  std::vector<std::string> against_, level_;
+  std::vector<std::string> faster_;  // modes that are faster here
+  std::vector<std::string> unknown_;
 };
 
 }  // namespace
 
-const absl::StatusOr<Calibration>& TurnFinder::CalibrationOf(
-    const std::string& model) {
-  auto found = calibrations_.find(model);
+const absl::StatusOr<Calibration>& TurnFinder::CalibrationOf(const Cell& cell) {
+  const std::pair key(cell.model, cell.hosts);
+  auto found = calibrations_.find(key);
   if (found == calibrations_.end()) {
-    found = calibrations_.emplace(model, calibrate_(model)).first;
+    found =
+        calibrations_.emplace(key, calibrate_(cell.model, cell.hosts)).first;
   }
   return found->second;
 }
 
 VerdictTurn TurnFinder::Find(const Cell& best,
-                             const std::vector<const Cell*>& others) {
+                             const std::vector<const Cell*>& behind,
+                             const std::vector<const Cell*>& level) {
   if (best.hosts == 1) return {"", "one host uses no network"};
   if (best.straggler.has_value()) {
     return {"", "the planner knows no slow hosts"};
@@ -154,24 +173,28 @@ VerdictTurn TurnFinder::Find(const Cell& best,
   if (best.bits_per_second == 0) {
     return {"", "it is not known which bandwidth these links have"};
   }
-  const absl::StatusOr<Calibration>& calibration = CalibrationOf(best.model);
+  const absl::StatusOr<Calibration>& calibration = CalibrationOf(best);
   if (!calibration.ok()) {
     return {"", absl::StrCat("the planner could not be calibrated: ",
                              calibration.status().message())};
   }
   const auto best_rate = SamplesPerSecond(best);
   Gathered gathered(best);
-  for (const Cell* other : others) {
-    // With backup workers it is a mode that the planner does not know.
-    if (other->backup_workers > 0 || other->mode == best.mode) continue;
-    const auto rate = SamplesPerSecond(*other);
-    if (rate.has_value() && best_rate.has_value() &&
-        rate->median > best_rate->median) {
-      gathered.AddFaster(*other);
-      continue;
+  for (const auto* others : {&behind, &level}) {
+    for (const Cell* other : *others) {
+      const auto rate = SamplesPerSecond(*other);
+      if (rate.has_value() && best_rate.has_value() &&
+          rate->median > best_rate->median) {
+        gathered.AddFaster(*other);
+        continue;
+      }
+      const auto turn = FindModeTurn(*calibration, QuestionOf(best, *other));
+      if (other->backup_workers > 0 || !turn.ok()) {
+        gathered.AddUnknown(*other);
+      } else {
+        gathered.Add(*other, others == &behind, *turn);
+      }
     }
-    const auto turn = FindModeTurn(*calibration, QuestionOf(best, *other));
-    if (turn.ok()) gathered.Add(*other, *turn);
   }
   return gathered.Conclude();
 }

@@ -16,7 +16,7 @@ namespace shoal {
 // Where a verdict would turn, as a verdict says it: texts without a full stop.
 struct VerdictTurn {
   // "from about 6 Gbit/s on, ring would be faster than async". Empty: nothing
-  // can be said.
+  // can be said, and `missing` says why.
   std::string text;
   // Why nothing is said of some modes or of all. Empty: all is said.
   std::string missing;
@@ -36,21 +36,25 @@ inline constexpr char kTurnRule[] =
 // is no guide elsewhere. Thread-compatible.
 class TurnFinder {
  public:
-  // The calibration for a model, or why there is none.
-  using CalibrateModel =
-      std::function<absl::StatusOr<Calibration>(const std::string& model)>;
+  // The calibration for a model on so many hosts, or why there is none.
+  using CalibrateModel = std::function<absl::StatusOr<Calibration>(
+      const std::string& model, int hosts)>;
 
   explicit TurnFinder(CalibrateModel calibrate)
       : calibrate_(std::move(calibrate)) {}
 
-  // `best` beside the cells of its verdict that are behind it.
-  VerdictTurn Find(const Cell& best, const std::vector<const Cell*>& others);
+  // `best` beside the other cells of its verdict: those that are behind it, and
+  // those that do not differ from it, though they may elsewhere.
+  VerdictTurn Find(const Cell& best, const std::vector<const Cell*>& behind,
+                   const std::vector<const Cell*>& level);
 
  private:
-  const absl::StatusOr<Calibration>& CalibrationOf(const std::string& model);
+  const absl::StatusOr<Calibration>& CalibrationOf(const Cell& cell);
 
   const CalibrateModel calibrate_;
-  std::map<std::string, absl::StatusOr<Calibration>> calibrations_;
+  // By model and hosts.
+  std::map<std::pair<std::string, int>, absl::StatusOr<Calibration>>
+      calibrations_;
 };
 
 }  // namespace shoal

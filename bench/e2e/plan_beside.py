@@ -48,15 +48,20 @@ def measured_cells(found):
 
 def planned_speeds(args, source, flags, group, network):
     """{(mode, hosts): prediction} of the cells of a group."""
-    hosts = max(hosts for _, hosts in group["cells"])
-    command = [
-        os.path.join(args.bin, "shoal"), "plan", "--json",
-        f"--cluster=hosts={hosts},cores={group['cores']:g},network={network}",
-        f"--compare={source}", *flags]
-    text = subprocess.run(command, check=True, capture_output=True,
-                          text=True).stdout
-    return {(entry["mode"], entry["hosts"]): entry
-            for entry in json.loads(text)["predictions"]}
+    planned = {}
+    # A plan has the powers of two and the number that it is asked for.
+    for hosts in sorted({hosts for _, hosts in group["cells"]}, reverse=True):
+        if any(hosts == number for _, number in planned):
+            continue
+        command = [
+            os.path.join(args.bin, "shoal"), "plan", "--json",
+            f"--cluster=hosts={hosts},cores={group['cores']:g},"
+            f"network={network}", f"--compare={source}", *flags]
+        text = subprocess.run(command, check=True, capture_output=True,
+                              text=True).stdout
+        for entry in json.loads(text)["predictions"]:
+            planned[entry["mode"], entry["hosts"]] = entry
+    return planned
 
 
 def flags_of(args, found, model, batch, models):

@@ -13,7 +13,7 @@ Calibration ExampleCalibration() {
   c.distinct_ids = {{1024, 8750}, {4096, 24900}, {16384, 66000}};
   c.costs.sample = 14.5e-6;
   c.costs.remote_byte = 0;
-  c.step_times = NormalizedTimes({.93, .99, 1.07, 1.3, 2});
+  c.step_times = UsualTimes();
   c.table_bytes = 150e6;
   c.ssp_bound = 2;
   c.most_hosts = 2;

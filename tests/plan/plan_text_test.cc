@@ -43,11 +43,41 @@ TEST(PlanTextTest, EveryModeAndNumberOfHostsHasALine) {
         return line.find(" ms ") != std::string::npos;
       });
   EXPECT_EQ(rows, 5 * 4);
-  for (const std::string& line : lines) EXPECT_LE(line.size(), 120u) << line;
   EXPECT_THAT(text, HasSubstr("predicts speed, never AUC"));
   EXPECT_THAT(text, HasSubstr("* extrapolated: outside the modes"));
   EXPECT_THAT(text, HasSubstr("of linear from 2 hosts: "));
   EXPECT_THAT(text, Not(HasSubstr("cost")));
+}
+
+TEST(PlanTextTest, TheTableHasAHundredColumnsAtMost) {
+  PlanRequest request = Request(1000, 10);
+  request.price_per_host_hour = 123.4;
+  const std::string text = PlanText(request);
+  int rows = 0;
+  for (const std::string& line :
+       std::vector<std::string>(absl::StrSplit(text, '\n'))) {
+    if (line.find(" ms ") == std::string::npos) continue;
+    ++rows;
+    EXPECT_LE(line.size(), 100u) << line;
+  }
+  EXPECT_EQ(rows, 5 * 11);
+}
+
+TEST(PlanTextTest, ThatTheSizeOfTheTablesIsNotKnownIsSaid) {
+  PlanRequest request = Request(2, 10);
+  EXPECT_THAT(PlanText(request), Not(HasSubstr("is not known")));
+  request.job.table_bytes = 0;
+  EXPECT_THAT(PlanText(request),
+              HasSubstr("The size of the tables is not known"));
+}
+
+TEST(PlanTextTest, AModeThatNoOtherOvertakesIsNamedWithTheMargin) {
+  PlanRequest request = Request(2, 5);
+  request.calibration.corrections = {{"ring", 10}};
+  request.modes = {FindModeShape("async"), FindModeShape("ring")};
+  EXPECT_THAT(PlanText(request),
+              HasSubstr("no mode is 3 % faster than async at any bandwidth at "
+                        "2 hosts"));
 }
 
 TEST(PlanTextTest, APriceGivesTheCostOfSamples) {
@@ -98,16 +128,54 @@ TEST(PlanTextTest, AThousandHostsAreOneAnswer) {
 }
 
 TEST(PlanTextTest, TheObjectHasTheFiguresOfTheTable) {
-  const PlanRequest request = Request(4, 10);
+  PlanRequest request = Request(4, 10);
+  request.price_per_host_hour = 3.6;
   const auto document = JsonDocument::Parse(PlanJson(request));
   ASSERT_TRUE(document.ok()) << document.status();
-  const JsonNode predictions = (*document)->root().Field("predictions");
+  const JsonNode& root = (*document)->root();
+  EXPECT_DOUBLE_EQ(root.Field("price_per_host_hour").Double(), 3.6);
+  const JsonNode predictions = root.Field("predictions");
   ASSERT_EQ(predictions.Size(100), 15u);
-  EXPECT_EQ(predictions.At(0).Field("mode").String(10), "async");
-  EXPECT_DOUBLE_EQ(predictions.At(2).Field("samples_per_second").Double(),
-                   Predict(*request.modes[0], request.calibration, request.job,
-                           request.cluster, 4)
-                       .samples_per_second);
+  for (size_t i = 0; i < 15; ++i) {
+    const JsonNode entry = predictions.At(i);
+    const ModeShape* const mode = request.modes[i / 3];
+    const int hosts = request.hosts[i % 3];
+    const Prediction p = Predict(*mode, request.calibration, request.job,
+                                 request.cluster, hosts);
+    const auto expect = [&](const char* key, double value) {
+      EXPECT_DOUBLE_EQ(entry.Field(key).Double(), value) << key << " " << i;
+    };
+    EXPECT_EQ(entry.Field("mode").String(10), mode->name);
+    EXPECT_EQ(entry.Field("hosts").Int(100), hosts);
+    EXPECT_EQ(entry.Field("limit").String(100), LimitText(p.step.limit));
+    EXPECT_EQ(entry.Field("extrapolated").Bool(), p.extrapolated);
+    EXPECT_EQ(entry.Field("fits").Bool(), p.fits);
+    expect("samples_per_second", p.samples_per_second);
+    expect("efficiency", p.efficiency);
+    expect("step_seconds", p.step.step_seconds);
+    expect("wait_seconds", p.step.wait_seconds);
+    expect("bytes_per_sample", p.bytes_per_sample);
+    expect("memory_bytes", p.memory_bytes);
+    expect("cost", 3.6 * hosts * 1e9 / (3600 * p.samples_per_second));
+  }
+  const JsonNode linear = root.Field("linear_from");
+  ASSERT_EQ(linear.Size(100), 10u);
+  int found = 0;
+  for (size_t i = 0; i < 10; ++i) {
+    const JsonNode entry = linear.At(i);
+    const auto needed = BitsForEfficiency(
+        *request.modes[i / 2], request.calibration, request.job,
+        request.cluster, request.hosts[1 + i % 2],
+        root.Field("linear_share").Double());
+    EXPECT_EQ(entry.Field("mode").String(10), request.modes[i / 2]->name);
+    EXPECT_EQ(entry.Field("bits_per_second").kind() == JsonKind::kNull,
+              !needed.has_value());
+    if (!needed.has_value()) continue;
+    ++found;
+    EXPECT_DOUBLE_EQ(entry.Field("bits_per_second").Double(),
+                     needed->bits_per_second);
+  }
+  EXPECT_GE(found, 5);
   EXPECT_TRUE((*document)->status().ok());
 }
 

@@ -1,5 +1,7 @@
 #include "plan/prediction.h"
 
+#include <cmath>
+
 #include "gtest/gtest.h"
 #include "tests/plan/plan_examples.h"
 
@@ -91,6 +93,8 @@ TEST(PredictionTest, EverythingThatDiffersFromTheMeasuredIsMarked) {
   EXPECT_FALSE(marked("async", [](C, J job, L) { job->ssp_bound = 5; }));
   EXPECT_TRUE(marked("async", [](C, J job, L) { job->pipeline_depth = 0; }));
   EXPECT_FALSE(marked("ring", [](C, J job, L) { job->pipeline_depth = 0; }));
+  EXPECT_TRUE(marked("hybrid", [](C, J job, L) { job->bucket_bytes *= 2; }));
+  EXPECT_FALSE(marked("sync", [](C, J job, L) { job->bucket_bytes *= 2; }));
   // Modes that have no cell, and cores that nobody knows.
   const auto rings = [](C calibration, J, L) { calibration->modes = {"ring"}; };
   EXPECT_TRUE(marked("async", rings));
@@ -98,6 +102,56 @@ TEST(PredictionTest, EverythingThatDiffersFromTheMeasuredIsMarked) {
   EXPECT_TRUE(marked("ring", [](C calibration, J, L) {
     calibration->least_cores = calibration->most_cores = 0;
   }));
+}
+
+// What the simulation does not have: streams that share links unevenly. Only
+// traffic of servers over full links has them, and only between three hosts and
+// more.
+TEST(PredictionTest, UnevenStreamsMakeFullLinksOfServersSlower) {
+  const auto seconds = [](const char* mode, int hosts, double gbit) {
+    const Calibration c = ExampleCalibration();
+    const PlannedJob job = MeasuredJob(c);
+    const ModeShape& shape = *FindModeShape(mode);
+    StepSetting even;
+    even.cluster = ExampleCluster(hosts, gbit);
+    even.cluster.bits_per_second *= .956;
+    even.step_times = c.step_times;
+    return Predict(shape, c, job, ExampleCluster(hosts, gbit), hosts)
+               .step.step_seconds /
+           PredictStep(shape, DemandOf(shape, c, job, hosts), even)
+               .step_seconds;
+  };
+  EXPECT_NEAR(seconds("sync", 2, .1), 1, 1e-9);
+  EXPECT_NEAR(seconds("ring", 8, .1), 1, 1e-9);
+  EXPECT_NEAR(seconds("sync", 8, .1), 1 + .09 * std::log(7), .02);
+  EXPECT_LT(seconds("sync", 8, 100), 1.01);
+}
+
+TEST(PredictionTest, BytesThatCrossALinkCostBothSidesMore) {
+  Calibration c = ExampleCalibration();
+  const PlannedJob job = MeasuredJob(c);
+  const ModeShape& async = *FindModeShape("async");
+  const StepDemand before = DemandOf(async, c, job, 4);
+  const double alone = DemandOf(async, c, job, 1).pull_worker;
+  c.costs.remote_byte = 1e-9;
+  const StepDemand after = DemandOf(async, c, job, 4);
+  const double pulled = before.request_bytes + before.reply_bytes;
+  EXPECT_NEAR(after.pull_worker - before.pull_worker, .75e-9 * pulled, 1e-9);
+  EXPECT_NEAR(after.pull_server - before.pull_server, .75e-9 * pulled, 1e-9);
+  EXPECT_NEAR(after.push_worker - before.push_worker,
+              .75e-9 * before.push_bytes, 1e-9);
+  EXPECT_EQ(DemandOf(async, c, job, 1).pull_worker, alone);
+}
+
+TEST(PredictionTest, SmallerBucketsOfARingAreMore) {
+  const Calibration c = ExampleCalibration();
+  PlannedJob job = MeasuredJob(c);
+  const ModeShape& ring = *FindModeShape("ring");
+  const int buckets = DemandOf(ring, c, job, 4).buckets;
+  job.bucket_bytes /= 4;
+  EXPECT_EQ(DemandOf(ring, c, job, 4).buckets,
+            static_cast<int>(std::ceil(c.dense_bytes / (128 << 10))));
+  EXPECT_LT(buckets, DemandOf(ring, c, job, 4).buckets);
 }
 
 TEST(PredictionTest, ACorrectionChangesItsModeAlone) {

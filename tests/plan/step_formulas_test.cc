@@ -18,6 +18,8 @@ struct Case {
   // Largest error of the time of a step, and of the wait in it, both as shares
   // of the step.
   double tolerance = .05;
+  int workers_per_host = 1;
+  int ssp_bound = 2;
 };
 
 // What the formulas say of the time of a step and of the wait in it must be
@@ -27,9 +29,12 @@ class StepFormulasTest : public ::testing::TestWithParam<int> {
   static void Compare(const Case& c, int hosts) {
     const Calibration calibration = ExampleCalibration();
     const ModeShape& mode = *FindModeShape(c.mode);
-    const StepDemand demand =
-        DemandOf(mode, calibration, MeasuredJob(calibration), hosts);
+    PlannedJob job = MeasuredJob(calibration);
+    job.workers_per_host = c.workers_per_host;
+    const StepDemand demand = DemandOf(mode, calibration, job, hosts);
     SimulatedCluster cluster;
+    cluster.workers_per_host = c.workers_per_host;
+    cluster.ssp_bound = c.ssp_bound;
     cluster.hosts = ExampleCluster(hosts, c.gbit * .95);
     cluster.hosts.cores = c.cores;
     cluster.step_times = calibration.step_times;
@@ -40,10 +45,14 @@ class StepFormulasTest : public ::testing::TestWithParam<int> {
     setting.cluster = cluster.hosts;
     setting.step_times = cluster.step_times;
     setting.pipeline_depth = c.depth;
+    setting.workers_per_host = c.workers_per_host;
+    setting.ssp_bound = c.ssp_bound;
     const StepPrediction p = PredictStep(mode, demand, setting);
     SCOPED_TRACE(::testing::Message()
                  << c.mode << ", " << hosts << " hosts of " << c.cores
-                 << " cores, " << c.gbit << " Gbit/s, depth " << c.depth);
+                 << " cores, " << c.gbit << " Gbit/s, depth " << c.depth << ", "
+                 << c.workers_per_host << " workers a host, bound "
+                 << c.ssp_bound);
     const double step = run.step_seconds;
     EXPECT_NEAR(p.step_seconds / step, 1, c.tolerance);
     EXPECT_NEAR((p.wait_seconds - run.wait_seconds) / step, 0, c.tolerance);
@@ -64,6 +73,22 @@ TEST_P(StepFormulasTest, AsyncThatPullsAheadIsAsSimulated) {
 
 TEST_P(StepFormulasTest, SspIsAsSimulated) {
   for (const double gbit : {1, 10}) Compare({"ssp", 4, gbit}, GetParam());
+}
+
+TEST_P(StepFormulasTest, EveryBoundOfSspIsAsSimulated) {
+  for (const int bound : {0, 1, 8}) {
+    Compare({"ssp", 4, 10, 1, .05, 1, bound}, GetParam());
+  }
+}
+
+// At full links they are farther off (docs/planning.md).
+TEST_P(StepFormulasTest, SeveralWorkersOnAHostAreAsSimulated) {
+  if (GetParam() > 16) return;
+  for (const char* const mode : {"async", "ssp", "sync", "ring", "hybrid"}) {
+    const bool merged = FindModeShape(mode)->merged_on_servers();
+    Compare({mode, 8, 3, 1, merged ? .18 : .1, 2}, GetParam());
+    Compare({mode, 8, 25, 1, .1, 2}, GetParam());
+  }
 }
 
 TEST_P(StepFormulasTest, SyncIsAsSimulated) {

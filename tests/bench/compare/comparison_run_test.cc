@@ -17,6 +17,7 @@
 namespace shoal {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -53,7 +54,7 @@ class ComparisonRunTest : public ::testing::Test {
     options_.formula = [](const Cell&, double mean_batch) {
       return RoleBytes{1, 2, 3, mean_batch};
     };
-    options_.calibrate = [](const Comparison&, const std::string&) {
+    options_.calibrate = [](const Comparison&, const std::string&, int) {
       return absl::InvalidArgumentError("cells without processor times");
     };
     options_.stopped = [this] {
@@ -72,6 +73,7 @@ class ComparisonRunTest : public ::testing::Test {
     said_.clear();
     ComparisonRun run(options_);
     const absl::Status status = run.Run();
+    has_begun_ = run.has_begun();
     found_ = run.found();
     return status;
   }
@@ -98,6 +100,7 @@ class ComparisonRunTest : public ::testing::Test {
   std::vector<std::string> measured_;
   std::string said_;
   int stop_after_ = 1000;
+  bool has_begun_ = false;
   absl::Status collective_;
   std::function<absl::StatusOr<CellRun>(const Cell&, CellRun)> next_;
   Comparison found_;
@@ -223,10 +226,27 @@ TEST_F(ComparisonRunTest, RunsOfAnotherComparisonAreNotMixedIn) {
   const absl::Status other = Run();
   EXPECT_TRUE(absl::IsFailedPrecondition(other)) << other;
   EXPECT_THAT(other.message(), HasSubstr("was seed=1, is seed=2"));
+  EXPECT_FALSE(has_begun_);
   options_.settings = "seed=1\nfields=3";
   for (Cell& cell : options_.comparison.cells) cell.learning_rate = 7;
   EXPECT_THAT(std::string(Run().message()),
               HasSubstr("is \"learning_rate\": 7.0"));
+}
+
+TEST_F(ComparisonRunTest, ARunThatCannotBeReadHarmsNothing) {
+  ASSERT_TRUE(Run().ok());
+  EXPECT_TRUE(has_begun_);
+  const std::string before =
+      *ReadTextFile(*files_, absl::StrCat(out_, "/compare.json"));
+  const std::string path = absl::StrCat(out_, "/runs/A_ring.1.json");
+  ASSERT_TRUE(files_->WriteFileAtomically(path, "{\"settings\":").ok());
+  const absl::Status status = Run();
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr(path), HasSubstr("remove it to measure")));
+  EXPECT_FALSE(has_begun_);
+  EXPECT_THAT(measured_, ElementsAre());
+  EXPECT_EQ(*ReadTextFile(*files_, absl::StrCat(out_, "/compare.json")),
+            before);
 }
 
 TEST_F(ComparisonRunTest, AFailedRunIsReportedAndTriedAgainNextTime) {
@@ -335,7 +355,7 @@ TEST_F(ComparisonRunTest, CellsThatDifferAtTwiceTheDilationAreGrey) {
   EXPECT_EQ(found_.cells[0].grey, "");
   EXPECT_EQ(found_.cells[0].dilation_difference, 0);
   EXPECT_THAT(found_.cells[1].grey,
-              HasSubstr("ring on 1 hosts had 0.80 of its samples/s"));
+              HasSubstr("ring on 1 host had 0.80 of its samples/s"));
   EXPECT_EQ(ComparisonJson(Written()), ComparisonJson(found_));
   // All that is there already.
   ASSERT_TRUE(Run().ok());

@@ -98,6 +98,20 @@ TEST_F(ControlGroupTest, WritesTheQuotaOfEachVersion) {
   EXPECT_EQ(Read("/two/shoal-lab1-0/cpu.max"), "max 4000");
 }
 
+TEST_F(ControlGroupTest, TheFirstGroupHasTheLargestWeightOfEachVersion) {
+  auto one = ControlGroup::Make({absl::StrCat(root_, "/cpu"), false}, "lab");
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_THAT(one->PutFirst().message(), HasSubstr("/cpu/lab/cpu.shares"));
+  Write("/cpu/lab/cpu.shares", "");
+  ASSERT_TRUE(one->PutFirst().ok());
+  EXPECT_EQ(Read("/cpu/lab/cpu.shares"), "262144");
+  auto two = ControlGroup::Make({absl::StrCat(root_, "/two"), true}, "lab");
+  ASSERT_TRUE(two.ok()) << two.status();
+  Write("/two/lab/cpu.weight", "");
+  ASSERT_TRUE(two->PutFirst().ok());
+  EXPECT_EQ(Read("/two/lab/cpu.weight"), "10000");
+}
+
 TEST_F(ControlGroupTest, ListsGroupsByTheirPrefixAndIsGoneAtItsEnd) {
   const ControlGroup::Place place = {absl::StrCat(root_, "/cpu"), false};
   Directory("/cpu/other");

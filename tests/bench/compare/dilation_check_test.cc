@@ -50,16 +50,20 @@ TEST(CellsAtTwiceTheDilationTest, OneOfEachModeAndNumberOfHosts) {
   backup.backup_workers = 1;
   Cell too_slow = CellOf("ssp", 2, {});
   too_slow.dilation = 40;
+  Cell replayed = CellOf("ring", 2, {});
+  replayed.compute = kReplayed;
   const std::vector<Cell> twice = CellsAtTwiceTheDilation(
       {CellOf("ring", 2, {1000}), other_network, other_model, slow_host,
-       CellOf("sync", 2, {}), backup, too_slow, CellOf("ring", 4, {})});
-  ASSERT_EQ(twice.size(), 4u);
+       CellOf("sync", 2, {}), backup, too_slow, CellOf("ring", 4, {}),
+       replayed});
+  ASSERT_EQ(twice.size(), 5u);
   EXPECT_EQ(twice[0].name, "A_ring_h2_twice");
   EXPECT_EQ(twice[0].dilation, 8);
   EXPECT_TRUE(twice[0].runs.empty());
   EXPECT_EQ(twice[1].mode, "sync");
   EXPECT_EQ(twice[2].backup_workers, 1);
   EXPECT_EQ(twice[3].hosts, 4);
+  EXPECT_TRUE(twice[4].replayed());
 }
 
 TEST(DilationDifferenceTest, IsThatOfTheMediansWithoutDisturbedRuns) {
@@ -89,8 +93,17 @@ TEST(JudgeDilationTest, GreysTheModeOnThisNumberOfHosts) {
   other_network.network = "10gbit";
   Cell failed = ring;
   failed.grey = "run 1 failed: no";
-  std::vector<Cell> cells = {ring, other_network, failed, CellOf("ring", 4, {}),
-                             CellOf("sync", 2, {})};
+  Cell slow_host = ring;
+  slow_host.straggler = Straggler{1, .5};
+  Cell replayed = ring;
+  replayed.compute = kReplayed;
+  std::vector<Cell> cells = {ring,
+                             other_network,
+                             failed,
+                             CellOf("ring", 4, {}),
+                             CellOf("sync", 2, {}),
+                             slow_host,
+                             replayed};
   const std::vector<Cell> before = cells;
   JudgeDilation(Twice(ring, {960}), &cells);
   EXPECT_EQ(cells[1].grey, "");
@@ -105,6 +118,8 @@ TEST(JudgeDilationTest, GreysTheModeOnThisNumberOfHosts) {
   EXPECT_EQ(cells[2].grey, failed.grey);
   EXPECT_EQ(cells[3].grey, "");
   EXPECT_EQ(cells[4].grey, "");
+  EXPECT_EQ(cells[5].grey, cells[0].grey);
+  EXPECT_EQ(cells[6].grey, "");
 }
 
 TEST(JudgeDilationTest, ATryThatFailsIsAReason) {

@@ -54,6 +54,16 @@ TEST(DilationTest, ASmallShareHasALongerPeriod) {
   EXPECT_EQ(share.period, absl::Milliseconds(10));
 }
 
+TEST(DilationTest, AShareThatTheKernelDoesNotGiveIsFound) {
+  Cell cell = CellOf(2, .1, 1e10);
+  cell.dilation = 10;
+  EXPECT_TRUE(HasSharesOfTheKernel(cell));
+  cell.straggler = Straggler{1, .05};
+  EXPECT_FALSE(HasSharesOfTheKernel(cell));
+  cell.cores_per_host = .25;
+  EXPECT_TRUE(HasSharesOfTheKernel(cell));
+}
+
 TEST(DilationTest, AStragglerThatComputesHasLessTime) {
   Cell cell = CellOf(4, 1, 1e9);
   cell.dilation = 2;

@@ -1,6 +1,7 @@
 #include "bench/compare/lab.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -152,6 +153,26 @@ TEST_F(LabTest, AHostHasItsShareOfACore) {
   EXPECT_GE(limited, 5u);
 }
 
+// So that threads that keep cores awake, whose group may be another one, take
+// nothing from it.
+TEST_F(LabTest, AHostComesBeforeOtherGroups) {
+  const auto place = ControlGroup::Find();
+  ASSERT_TRUE(place.ok());
+  const auto weight = [&](const std::string& group) {
+    std::ifstream file(
+        absl::StrCat(place->directory, "/", group,
+                     place->version2 ? "/cpu.weight" : "/cpu.shares"));
+    double found = 0;
+    file >> found;
+    return found;
+  };
+  auto usual =
+      ControlGroup::Make(*place, absl::StrCat("shoal-usual", getpid()));
+  ASSERT_TRUE(usual.ok()) << usual.status();
+  EXPECT_GE(weight(lab_->name(0)),
+            100 * weight(absl::StrCat("shoal-usual", getpid())));
+}
+
 TEST_F(LabTest, LeavesNothing) {
   const std::string name = lab_->name(0);
   const auto place = ControlGroup::Find();
@@ -162,8 +183,8 @@ TEST_F(LabTest, LeavesNothing) {
   EXPECT_NE(access(absl::StrCat("/run/netns/", name).c_str(), F_OK), 0);
 }
 
-// Leftovers of a process that was killed are found by the number in their
-// names.
+// Leftovers of a process that was killed are found by the number and the start
+// of their process, which are in their names.
 TEST_F(LabTest, RemovesWhatAKilledProcessHasLeft) {
   int pipe_ends[2];
   ASSERT_EQ(pipe(pipe_ends), 0);
@@ -187,7 +208,9 @@ TEST_F(LabTest, RemovesWhatAKilledProcessHasLeft) {
   waitpid(child, nullptr, 0);
   EXPECT_GE(Lab::RemoveLeftovers(), 3);  // two namespaces and a group
   EXPECT_NE(access(name.c_str(), F_OK), 0);
-  // And not what a living process has.
+  // And not what a living process has, whatever it is called.
+  ASSERT_EQ(prctl(PR_SET_NAME, "another"), 0);
+  Lab::RemoveLeftovers();
   EXPECT_TRUE(lab_->Stream(0, 1).ok());
 }
 

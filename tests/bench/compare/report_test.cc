@@ -269,6 +269,28 @@ TEST(CompareReportTest, TheFiguresOfTheTablesAreThoseOfTheJson) {
   EXPECT_GT(back.numbers, 5000);
 }
 
+// The words at a point, which the mouse shows, and what is written beside it.
+TEST(CompareReportTest, ThePointsOfThePictureAreThoseOfTheJson) {
+  const Comparison comparison = MadeComparison::Make();
+  const std::string html = ReportHtml(comparison);
+  static const std::regex kTip("<title>([^:<]+): ([^<;]+) samples/s");
+  std::map<std::string, std::string> points;
+  for (auto tip = std::sregex_iterator(html.begin(), html.end(), kTip);
+       tip != std::sregex_iterator(); ++tip) {
+    points[(*tip)[1]] = (*tip)[2];
+  }
+  int cells = 0;
+  for (const Cell& cell : comparison.cells) {
+    const OfRun speed = [](const CellRun& run) {
+      return run.samples_per_second;
+    };
+    if (cell.straggler.has_value() || ValuesOf(cell, speed).empty()) continue;
+    ++cells;
+    ExpectSpread(points[cell.name], cell, speed);
+  }
+  EXPECT_GT(cells, 50);
+}
+
 TEST(CompareReportTest, EveryRunAndEveryAllReduceStandsInATable) {
   const Comparison comparison = MadeComparison::Make();
   std::map<std::string, ReadRow> rows;
@@ -286,6 +308,7 @@ TEST(CompareReportTest, EveryRunAndEveryAllReduceStandsInATable) {
         continue;
       }
       EXPECT_EQ(row.at("ok"), "well");
+      EXPECT_EQ(row.at("compute"), cell.compute);
       ExpectReads(row.at("seconds"), run.seconds);
       ExpectReads(row.at("samples_per_second"), *run.samples_per_second);
       ExpectReads(row.at("step_p99"), run.step_seconds->p99 * 1e3);

@@ -102,12 +102,13 @@ TEST(ReadSummaryTest, TheTargetCountsInTheFirstPassAlone) {
             3);
 }
 
-TEST(ReadSummaryTest, AReplayHasNoAucAndNoProcessorTime) {
+TEST(ReadSummaryTest, AReplayHasNoAucNoStalenessAndNoProcessorTime) {
   Cell cell = Dilated();
   cell.compute = "replayed";
   const CellRun run = Read(cell, kSummary, .7);
   EXPECT_EQ(run.samples_per_second, 400);
   EXPECT_EQ(run.cpu_seconds_per_sample, std::nullopt);
+  EXPECT_EQ(run.staleness, std::nullopt);
   EXPECT_TRUE(run.curve.empty());
   EXPECT_EQ(run.auc, std::nullopt);
   EXPECT_EQ(run.seconds_to_target, std::nullopt);

@@ -35,24 +35,25 @@ Calibration RingInTheMiddle() {
 }
 
 TurnFinder Finder(const Calibration& calibration) {
-  return TurnFinder([calibration](const std::string&) { return calibration; });
+  return TurnFinder(
+      [calibration](const std::string&, int) { return calibration; });
 }
 
 VerdictTurn Find(const Calibration& calibration, const Cell& best,
                  const std::vector<Cell>& others) {
   std::vector<const Cell*> cells;
   for (const Cell& cell : others) cells.push_back(&cell);
-  return Finder(calibration).Find(best, cells);
+  return Finder(calibration).Find(best, cells, {});
 }
 
 class VerdictTurnTest : public ::testing::Test {
  protected:
-  VerdictTurnTest() {
+  void SetUp() override {
     const auto turn = FindModeTurn(
         RingInTheMiddle(),
         {.mode = "ring", .other = "sync", .hosts = 4, .cores = 4});
-    EXPECT_TRUE(turn.ok()) << turn.status();
-    EXPECT_EQ(turn->crossovers.size(), 2u);
+    ASSERT_TRUE(turn.ok()) << turn.status();
+    ASSERT_EQ(turn->crossovers.size(), 2u) << turn->text;
     low_ = turn->crossovers.front().bits_per_second;
     high_ = turn->crossovers.back().bits_per_second;
   }
@@ -92,6 +93,21 @@ TEST_F(VerdictTurnTest, APredictionThatIsWrongHereIsLeftOut) {
   EXPECT_EQ(turn.missing,
             "the planner takes sync for faster than ring on this network "
             "already, where it was not");
+}
+
+TEST_F(VerdictTurnTest, AModeThatIsLevelHereMayBeFasterElsewhere) {
+  const auto find = [](double bits) {
+    const Cell sync = CellOf("sync", bits);
+    return Finder(RingInTheMiddle()).Find(CellOf("ring", bits), {}, {&sync});
+  };
+  EXPECT_THAT(find((low_ + high_) / 2).text,
+              AllOf(HasSubstr("on, sync would be faster than ring"),
+                    HasSubstr("below about ")));
+  const VerdictTurn fast = find(high_ * 2);
+  EXPECT_EQ(fast.text, "");
+  EXPECT_EQ(fast.missing,
+            "the planner takes sync for faster than ring on this network "
+            "already, where they do not differ");
 }
 
 TEST_F(VerdictTurnTest, AModeThatIsFasterThoughNotTheBestIsLeftOut) {
@@ -134,13 +150,16 @@ TEST_F(VerdictTurnTest, AModeThatIsNeverFasterIsSaid) {
               HasSubstr("takes async for faster than ring on this network"));
 }
 
-TEST_F(VerdictTurnTest, AModeThatThePlannerDoesNotKnowIsSkipped) {
-  // The planner is not asked about backup workers, nor about the mode itself.
+TEST_F(VerdictTurnTest, AModeThatThePlannerDoesNotKnowIsNamed) {
   Cell backup = CellOf("sync", high_ / 2);
   backup.backup_workers = 1;
-  const VerdictTurn turn =
-      Find(RingInTheMiddle(), CellOf("ring", high_ / 2),
-           {backup, CellOf("ring", high_ / 2), CellOf("sync", high_ / 2)});
+  const VerdictTurn turn = Find(RingInTheMiddle(), CellOf("ring", high_ / 2),
+                                {backup, CellOf("sync", high_ / 2)});
+  EXPECT_EQ(turn.missing, "the planner knows nothing of sync+1");
+  const VerdictTurn alone =
+      Find(RingInTheMiddle(), CellOf("ring", high_ / 2), {backup});
+  EXPECT_EQ(alone.text, "");
+  EXPECT_EQ(alone.missing, turn.missing);
   EXPECT_THAT(turn.text,
               AllOf(HasSubstr("sync would be faster than ring"),
                     HasSubstr("from about ")));
@@ -165,23 +184,25 @@ TEST_F(VerdictTurnTest, SaysWhyNothingIsPredicted) {
               HasSubstr("backup workers"));
 }
 
-TEST_F(VerdictTurnTest, CalibratesEachModelOnceAndSaysWhyItCannot) {
+TEST_F(VerdictTurnTest, CalibratesOnceForAModelAndHostsAndSaysWhyItCannot) {
   int calls = 0;
   TurnFinder finder(
-      [&](const std::string& model) -> absl::StatusOr<Calibration> {
+      [&](const std::string& model, int hosts) -> absl::StatusOr<Calibration> {
         ++calls;
+        EXPECT_EQ(hosts, calls <= 1 ? 4 : 8);
         if (model == "A") return RingInTheMiddle();
         return absl::InvalidArgumentError("no cell with servers");
       });
   const Cell sync = CellOf("sync", 1e9);
   Cell ring = CellOf("ring", (low_ + high_) / 2);
   for (int i = 0; i < 3; ++i) {
-    EXPECT_NE(finder.Find(ring, {&sync}).text, "");
+    EXPECT_NE(finder.Find(ring, {&sync}, {}).text, "");
   }
   EXPECT_EQ(calls, 1);
   ring.model = "B";
+  ring.hosts = 8;
   for (int i = 0; i < 3; ++i) {
-    const VerdictTurn turn = finder.Find(ring, {&sync});
+    const VerdictTurn turn = finder.Find(ring, {&sync}, {});
     EXPECT_EQ(turn.text, "");
     EXPECT_EQ(turn.missing,
               "the planner could not be calibrated: no cell with servers");
