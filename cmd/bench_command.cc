@@ -47,7 +47,8 @@ int Cores() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-std::vector<std::string> NotPlayed(const std::string& where) {
+std::vector<std::string> NotPlayed(const std::string& where,
+                                   const std::vector<Cell>& cells) {
   if (where == "hosts") {
     return {"neighbours: other programs on these hosts are not watched, so a "
             "cell that they slow down is not left out"};
@@ -56,14 +57,35 @@ std::vector<std::string> NotPlayed(const std::string& where) {
     return {"networks: all processes run on this machine over loopback, and "
             "share its cores, so the figures tell nothing of networks"};
   }
-  return {"latency: that of the virtual links, some tens of microseconds times "
-          "the dilation less, and no other is added",
-          "oversubscribed switches: the bridge between the hosts has no limit",
-          "neighbours on the hosts and on the network",
-          "caches, memory bandwidth and hardware threads of hosts of their "
-          "own: all hosts share those of this machine",
-          "network cards: the kernel does their work, in the hosts' processor "
-          "time"};
+  std::vector<std::string> all = {
+      "latency: that of the virtual links, some tens of microseconds times the "
+      "dilation less, and no other is added",
+      "oversubscribed switches: the bridge between the hosts has no limit",
+      "neighbours on the hosts and on the network",
+      "caches, memory bandwidth and hardware threads of hosts of their own: "
+      "all "
+      "hosts share those of this machine",
+      "network cards: the kernel does their work, in the hosts' processor "
+      "time"};
+  const auto any = [&cells](auto what) {
+    return std::any_of(cells.begin(), cells.end(), what);
+  };
+  if (any([](const Cell& cell) {
+        return !cell.replayed() && cell.cores_per_host > 1;
+      })) {
+    all.push_back(
+        "single cores of hosts with several: one thread may have the processor "
+        "time of all of them, so a worker computes too fast");
+  }
+  if (any([](const Cell& cell) {
+        return cell.replayed() && cell.cores_per_host < 2;
+      })) {
+    all.push_back(
+        "cores that replayed workers would share with their servers: each "
+        "waits "
+        "as long as a worker computes with a core of its own");
+  }
+  return all;
 }
 
 // What the flags say, before anything is measured.
@@ -165,7 +187,7 @@ Comparison Facts(const Asked& asked, const Args& args) {
   if (flags.target_auc > 0) facts.target_auc = flags.target_auc;
   if (flags.price > 0) facts.price_per_host_hour = flags.price;
   facts.repeats = flags.repeats;
-  facts.not_played = NotPlayed(facts.where);
+  facts.not_played = NotPlayed(facts.where, asked.cells);
   facts.cells = asked.cells;
   return facts;
 }

@@ -95,9 +95,10 @@ std::optional<double> DilationDifference(const Cell& cell,
 }
 
 bool NeedsAnotherTry(const Cell& cell, const Cell& at_twice) {
+  const std::optional<double> difference = DilationDifference(cell, at_twice);
   return at_twice.runs.empty() ||
          (at_twice.runs.size() < kDilationTries &&
-          Differs(DilationDifference(cell, at_twice)));
+          (!difference.has_value() || Differs(difference)));
 }
 
 void JudgeDilation(const Cell& at_twice, std::vector<Cell>* cells) {

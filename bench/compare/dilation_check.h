@@ -34,7 +34,8 @@ std::optional<double> DilationDifference(const Cell& cell,
                                          const Cell& at_twice);
 
 // Whether a cell at twice its dilation needs one more run beside those that it
-// has: it has none, or they differ and are fewer than kDilationTries.
+// has: it has none, or they differ or were disturbed, and are fewer than
+// kDilationTries.
 bool NeedsAnotherTry(const Cell& cell, const Cell& at_twice);
 
 // Puts the difference, and the reason to grey them, into the cells of the mode

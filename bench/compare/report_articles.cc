@@ -147,7 +147,8 @@ std::string ArticlesSection(const Comparison& comparison) {
       "that it takes to share gradients. Here the time is long where the link "
       "of a host is used longer for a sample than the worker computes: 8 × "
       "bytes that leave the host ÷ bits a second, in the mode that uses the "
-      "link least, beside the processor seconds of the workers.");
+      "link least and is not out of verdicts, beside the processor seconds of "
+      "the workers.");
   absl::StrAppend(
       &html,
       "<figure>\n<table class=\"four\" data-table=\"four_cells\">\n"

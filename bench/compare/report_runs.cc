@@ -181,6 +181,7 @@ std::string RunsSection(const Comparison& comparison) {
                    EqualBatchText(comparison)),
       {{"cell", "cell", false},
        {"compute", "compute", false},
+       {"dilation", "dilation"},
        {"repeat", "repeat"},
        {"learning_rate", "learning rate"},
        {"straggler", "slow host", false},
@@ -199,9 +200,10 @@ std::string RunsSection(const Comparison& comparison) {
       };
       table.AddRow(
           absl::StrCat(cell.name, "#", run.repeat), !WhyOut(cell).empty(),
-          {cell.name, cell.compute, absl::StrCat(run.repeat),
-           SettingText(cell.learning_rate), StragglerText(cell),
-           FigureText(run.seconds), FigureText(run.samples_per_second),
+          {cell.name, cell.compute, FigureText(cell.dilation),
+           absl::StrCat(run.repeat), SettingText(cell.learning_rate),
+           StragglerText(cell), FigureText(run.seconds),
+           FigureText(run.samples_per_second),
            run.step_seconds ? FigureText(run.step_seconds->p99 * 1e3) : "–",
            FigureText(run.auc), megabits(run.link_bits_per_second),
            megabits(run.link_expected),

@@ -43,16 +43,24 @@ std::string LimitWords(const Cell& cell) {
   for (const CellRun& run : cell.runs) {
     for (const auto& [state, share] : run.state_shares) states.insert(state);
   }
+  double waits = 0;
   std::pair<std::string, double> work, wait;
   for (const std::string& state : states) {
     const double share = StateShare(cell, state).value_or(0);
-    auto& most = absl::StartsWith(state, "wait_") ? wait : work;
+    const bool waiting = absl::StartsWith(state, "wait_");
+    if (waiting) waits += share;
+    auto& most = waiting ? wait : work;
     if (share > most.second) most = {state, share};
   }
   const auto& limit = wait.second >= kNextToNothing ? wait : work;
   if (limit.second <= 0) return "";
-  return absl::StrFormat("its workers %s %.0f %% of a step",
-                         StateWords(limit.first), 100 * limit.second);
+  std::string words =
+      absl::StrFormat("its workers %s %.0f %% of a step",
+                      StateWords(limit.first), 100 * limit.second);
+  if (&limit == &wait && waits - wait.second >= kNextToNothing) {
+    absl::StrAppendFormat(&words, " and %.0f %% in all", 100 * waits);
+  }
+  return words;
 }
 
 }  // namespace shoal

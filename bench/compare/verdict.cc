@@ -297,8 +297,13 @@ class VerdictMaker {
   void AddNotes() {
     for (const Cell* cell : group_) {
       if (cell->grey.empty()) continue;
-      notes_.push_back(
-          absl::StrCat(ModeName(*cell), " is left out: ", cell->grey));
+      const auto speed = SamplesPerSecond(*cell);
+      notes_.push_back(absl::StrCat(
+          ModeName(*cell), " is left out",
+          speed.has_value()
+              ? absl::StrFormat(", with %.0f samples/s", speed->median)
+              : "",
+          ": ", cell->grey));
     }
     if (group_.front()->replayed()) {
       notes_.push_back(
@@ -334,8 +339,10 @@ std::string GreyReason(const CellRun& run) {
     const double ratio = *run.link_bits_per_second / *run.link_expected;
     if (std::abs(ratio - 1) > kLinkTolerance) {
       return absl::StrFormat(
-          "before run %d the test stream reached %.0f %% of the link's rate",
-          run.repeat + 1, 100 * ratio);
+          "before run %d the test stream reached %.1f %% of the link's rate, "
+          "where %.0f to %.0f %% are asked for",
+          run.repeat + 1, 100 * ratio, 100 * (1 - kLinkTolerance),
+          100 * (1 + kLinkTolerance));
     }
   }
   if (run.others_cores > kOthersMost) {

@@ -85,6 +85,9 @@ TEST(NeedsAnotherTryTest, UntilItAgreesOrThreeDiffer) {
   EXPECT_TRUE(NeedsAnotherTry(cell, Twice(cell, {940, 930})));
   EXPECT_FALSE(NeedsAnotherTry(cell, Twice(cell, {940, 990})));
   EXPECT_FALSE(NeedsAnotherTry(cell, Twice(cell, {940, 930, 920})));
+  Cell disturbed = Twice(cell, {1000});
+  disturbed.runs[0].others_cores = 1;
+  EXPECT_TRUE(NeedsAnotherTry(cell, disturbed));
 }
 
 TEST(JudgeDilationTest, GreysTheModeOnThisNumberOfHosts) {

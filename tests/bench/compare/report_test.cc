@@ -309,6 +309,7 @@ TEST(CompareReportTest, EveryRunAndEveryAllReduceStandsInATable) {
       }
       EXPECT_EQ(row.at("ok"), "well");
       EXPECT_EQ(row.at("compute"), cell.compute);
+      ExpectReads(row.at("dilation"), cell.dilation);
       ExpectReads(row.at("seconds"), run.seconds);
       ExpectReads(row.at("samples_per_second"), *run.samples_per_second);
       ExpectReads(row.at("step_p99"), run.step_seconds->p99 * 1e3);

@@ -40,13 +40,14 @@ TEST(StateWordsTest, EachStateHasPlainWordsOfItsOwn) {
 }
 
 TEST(LimitWordsTest, NamesTheLongestWait) {
-  EXPECT_EQ(LimitWords(CellWith({{{"compute", .3},
-                                 {"wait_pull", .5},
-                                 {"wait_push", .2}},
-                                {{"compute", .3},
-                                 {"wait_pull", .66},
-                                 {"wait_push", .04}}})),
-            "its workers wait for pulled variables 58 % of a step");
+  EXPECT_EQ(LimitWords(CellWith(
+                {{{"compute", .3}, {"wait_pull", .5}, {"wait_push", .2}},
+                 {{"compute", .3}, {"wait_pull", .66}, {"wait_push", .04}}})),
+            "its workers wait for pulled variables 58 % of a step and 70 % in "
+            "all");
+  EXPECT_EQ(LimitWords(CellWith(
+                {{{"compute", .5}, {"wait_pull", .46}, {"wait_push", .04}}})),
+            "its workers wait for pulled variables 46 % of a step");
 }
 
 TEST(LimitWordsTest, NamesTheWorkIfTheyWaitForNextToNothing) {

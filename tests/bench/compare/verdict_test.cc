@@ -132,7 +132,8 @@ TEST(VerdictTest, GreyCellsAreLeftOutAndNamed) {
       {grey, CellOf("async", {1490, 1500, 1510}), CellOf("sync", {1, 2, 3})});
   EXPECT_EQ(verdict.best, "async");
   EXPECT_THAT(verdict.text,
-              HasSubstr("Note: ring is left out: other programs used 0.40"));
+              HasSubstr("Note: ring is left out, with 5001 samples/s: other "
+                        "programs used 0.40"));
 }
 
 TEST(VerdictTest, OneModeAloneOrNoneIsNoVerdict) {
@@ -399,9 +400,10 @@ TEST(GreyReasonTest, SaysWhatDisturbedARun) {
   EXPECT_EQ(GreyReason(cell), "");
   cell.runs[1].link_bits_per_second = .5e9;
   EXPECT_THAT(GreyReason(cell),
-              StartsWith("before run 2 the test stream reached 50 % of the"));
+              StartsWith("before run 2 the test stream reached 50.0 % of the "
+                         "link's rate, where 97 to 103 % are asked for"));
   cell.runs[1].link_bits_per_second = 1.04e9;
-  EXPECT_THAT(GreyReason(cell), HasSubstr("104 %"));
+  EXPECT_THAT(GreyReason(cell), HasSubstr("104.0 %"));
   cell.runs[1].link_bits_per_second = 1e9;
   cell.runs[1].others_cores = .16;
   EXPECT_EQ(GreyReason(cell),
