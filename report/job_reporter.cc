@@ -51,13 +51,17 @@ void JobReporter::CheckEvents(const absl::Status& written) {
   events_ = nullptr;
 }
 
+bool JobReporter::IsAwaited() const {
+  return !begun_ && options_.style == ProgressStyle::kJson;
+}
+
 absl::Duration JobReporter::interval() const {
-  return begun_ ? kInterval : kUntilItBegins;
+  return IsAwaited() ? kUntilItBegins : kInterval;
 }
 
 void JobReporter::Progress(const JobReport& report, absl::Time now) {
   begun_ = begun_ || report.started || report.over;
-  if (!begun_ && now - shown_ < kInterval) return;
+  if (IsAwaited() && now - shown_ < kInterval) return;
   shown_ = now;
   if (events_ != nullptr) CheckEvents(events_->Progress(report, now));
   // The closing lines say how far a failed job came.

@@ -40,8 +40,8 @@ class JobReporter {
   // those of EventFile::Create.
   absl::Status Start(absl::Time now);
 
-  // Time between two calls of Progress: short until the job begins to train or
-  // ends, so that this is shown at once, for a launcher that acts on it.
+  // Time between two calls of Progress: for a launcher (kJson) it is short
+  // until the job begins to train or ends, so that it is told at once.
   absl::Duration interval() const;
   void Progress(const JobReport& report, absl::Time now);
 
@@ -52,6 +52,8 @@ class JobReporter {
   absl::Status End(const JobReport& report, absl::Time now, int signal = 0);
 
  private:
+  // A launcher waits for the job to begin.
+  bool IsAwaited() const;
   // If `written` is an error, logs it and writes no further events.
   void CheckEvents(const absl::Status& written);
 

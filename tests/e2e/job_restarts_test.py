@@ -2,6 +2,7 @@
 newest checkpoint by `shoal run`; processes that were started one by one say by
 their exit code that the same commands go on."""
 
+import contextlib
 import os
 import random
 import re
@@ -54,9 +55,13 @@ class JobRestartsTest(harness.ShoalTest):
 
     @staticmethod
     def kill(job, victims):
-        """kill -9, one after the other; none of them if one is gone."""
-        for pid in [job.pid(*victim) for victim in victims]:
-            os.kill(pid, signal.SIGKILL)
+        """kill -9, one after the other; none of them if one is gone before."""
+        pids = [job.pid(*victim) for victim in victims]
+        os.kill(pids[0], signal.SIGKILL)
+        for pid in pids[1:]:
+            # It may have ended because the first one has.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def wait_for_restart(self, job, start):
         """The match of the launcher's line, and the number of the next line."""

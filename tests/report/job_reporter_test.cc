@@ -58,5 +58,10 @@ TEST_F(JobReporterTest, TellsAtOnceThatAJobEndsWhichNeverBegan) {
   EXPECT_EQ(LinesIn(absl::Milliseconds(10)), 1);
 }
 
+TEST(JobReporterStyleTest, PeopleAreToldInTheUsualTime) {
+  const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
+  EXPECT_EQ(JobReporter({}, files.get()).interval(), absl::Milliseconds(250));
+}
+
 }  // namespace
 }  // namespace shoal
