@@ -261,7 +261,10 @@ std::optional<ExitCode> ParseJob(const PlanFlags& plan, const Args& args,
     if (flags->data.training_data_dir.empty()) {
       flags->data.training_data_dir = "not read";
     }
+    // A plan is of all modes, so settings of single ones go together.
+    const ModeFlags modes = std::exchange(flags->modes, ModeFlags());
     read = flags->Validate();
+    flags->modes = modes;
   }
   if (read.ok()) return std::nullopt;
   return Complain("shoal plan", read, kExitUsage);

@@ -8,6 +8,7 @@ namespace {
 
 // A rank that has nothing to gather still says what its batch was.
 constexpr double kConfirmBytes = 64;
+constexpr double kMostBuckets = 1e9;
 
 void AddServed(const ModeShape& mode, const UnitCosts& costs, double dense,
                double rows, double floats, int workers, int servers,
@@ -47,8 +48,9 @@ void AddRing(const ModeShape& mode, const UnitCosts& costs,
   const double dense = job.dense_bytes;
   const double floats = job.row_floats;
   const int others = workers - 1;
-  d->buckets =
-      std::max(1, static_cast<int>(std::ceil(dense / job.bucket_bytes)));
+  // A calibration's file may have any sizes above 0.
+  d->buckets = static_cast<int>(
+      std::clamp(std::ceil(dense / job.bucket_bytes), 1.0, kMostBuckets));
   d->reduce_bytes = 2.0 * others / workers * dense;
   d->reduce_hops = 2 * others;
   const double part =

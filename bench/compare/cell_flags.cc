@@ -120,7 +120,7 @@ FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
     Set(&flags, "warmup_steps", absl::StrCat(kWarmUpSteps * cell.hosts));
   }
   uint64_t warmup = 0;
-  if (!absl::SimpleAtoi(flags["warmup_steps"], &warmup) ||
+  if (absl::SimpleAtoi(flags["warmup_steps"], &warmup) &&
       warmup < place.least_warmup_steps) {
     Set(&flags, "warmup_steps", absl::StrCat(place.least_warmup_steps));
   }

@@ -188,11 +188,15 @@ VerdictTurn TurnFinder::Find(const Cell& best,
         gathered.AddFaster(*other);
         continue;
       }
-      const auto turn = FindModeTurn(*calibration, QuestionOf(best, *other));
-      if (other->backup_workers > 0 || !turn.ok()) {
+      if (other->backup_workers > 0) {
         gathered.AddUnknown(*other);
-      } else {
+        continue;
+      }
+      const auto turn = FindModeTurn(*calibration, QuestionOf(best, *other));
+      if (turn.ok()) {
         gathered.Add(*other, others == &behind, *turn);
+      } else {
+        gathered.AddUnknown(*other);
       }
     }
   }

@@ -139,6 +139,13 @@ class PlanTest(harness.ShoalTest):
             "--feature_size=1000000000", "--field_size=39",
             "--embedding_size=32", "--deep_layers=256,128,64")
         self.assertIn("refused: needs", output)
+        # Settings of single modes go together, since a plan is of all modes.
+        settings = ["--feature_size=1000", "--field_size=39",
+                    "--cluster=hosts=2,cores=1,network=1gbit",
+                    "--compare=" + file, "--ssp_bound=4"]
+        self.run_ok("shoal", "plan", *settings, "--bucket_bytes=64KiB")
+        self.assertIn("knows --reduction=fast alone", self.usage_error(
+            *settings, "--reduction=rank_order"))
 
     def test_a_ring_is_refused_by_the_tables_of_the_comparison(self):
         cluster = "--cluster=hosts=2,cores=1,network=1gbit,memory=64GB"

@@ -152,6 +152,9 @@ TEST(PredictionTest, SmallerBucketsOfARingAreMore) {
   EXPECT_EQ(DemandOf(ring, c, job, 4).buckets,
             static_cast<int>(std::ceil(c.dense_bytes / (128 << 10))));
   EXPECT_LT(buckets, DemandOf(ring, c, job, 4).buckets);
+  // As a file may have them.
+  job.bucket_bytes = 1e-300;
+  EXPECT_GT(DemandOf(ring, c, job, 4).buckets, 0);
 }
 
 TEST(PredictionTest, ACorrectionChangesItsModeAlone) {

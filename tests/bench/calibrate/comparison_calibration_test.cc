@@ -237,6 +237,36 @@ TEST(ComparisonCalibrationTest, TheDepthIsThatOfTheModelsFlags) {
   EXPECT_EQ(CalibrationOf(comparison, {})->pipeline_depth, 2);
 }
 
+TEST(ComparisonCalibrationTest, HowIdsGrowIsThatOfTheData) {
+  Comparison comparison = Whole();
+  comparison.models["A"].distinct_ids = {{1024, 9000}, {8192, 40'000}};
+  const auto c = CalibrationOf(comparison, {});
+  ASSERT_TRUE(c.ok()) << c.status();
+  ASSERT_EQ(c->distinct_ids.size(), 2u);
+  EXPECT_NEAR(c->IdsOf(8192), 40'000, 1e-6);
+  // Numbers of a file that cannot be.
+  comparison.models["A"].distinct_ids = {{8192, 40'000}, {1024, 9000}};
+  EXPECT_THAT(WhyNot(comparison), HasSubstr("must ascend"));
+}
+
+TEST(ComparisonCalibrationTest, WithoutOneHostTheSpreadOfStepsIsTheUsualOne) {
+  Comparison comparison = Whole();
+  std::erase_if(comparison.cells,
+                [](const Cell& cell) { return cell.hosts == 1; });
+  const auto c = CalibrationOf(comparison, {});
+  ASSERT_TRUE(c.ok()) << c.status();
+  EXPECT_EQ(c->step_times.p99, UsualTimes().p99);
+  EXPECT_GT(c->step_times.ExpectedMax(8), 1.05);
+}
+
+TEST(ComparisonCalibrationTest, BucketsAreThoseOfTheFlagsAndOneOrderIsKnown) {
+  Comparison comparison = Whole();
+  comparison.models["A"].flags["bucket_bytes"] = "65536";
+  EXPECT_EQ(CalibrationOf(comparison, {})->bucket_bytes, 65536);
+  comparison.models["A"].flags["reduction"] = "rank_order";
+  EXPECT_THAT(WhyNot(comparison), HasSubstr("--reduction=rank_order"));
+}
+
 TEST(ComparisonCalibrationTest, OneOfSeveralModelsHasToBeNamed) {
   Comparison comparison = Whole();
   comparison.models["B"] = comparison.models["A"];

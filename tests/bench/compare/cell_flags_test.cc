@@ -41,6 +41,17 @@ TEST(FlagsOfCellTest, AJobOnThisHostHasServersUnlessItIsARing) {
   EXPECT_EQ(FlagsOfCell(CellOf("ring"), kJob, {}, {}).count("ps"), 0u);
 }
 
+TEST(FlagsOfCellTest, TheWarmUpIsAsLongAsItHasToBe) {
+  CellPlace place;
+  place.least_warmup_steps = 100;
+  EXPECT_EQ(FlagsOfCell(CellOf("async"), kJob, {}, place).at("warmup_steps"),
+            "100");
+  FlagMap job = kJob;
+  job["warmup_steps"] = "200";
+  EXPECT_EQ(FlagsOfCell(CellOf("async"), job, {}, place).at("warmup_steps"),
+            "200");
+}
+
 TEST(FlagsOfCellTest, DeadlinesAreStretchedAndHeartbeatsAreNot) {
   Cell cell = CellOf("async");
   cell.dilation = 2.5;

@@ -86,7 +86,8 @@ Comparison Whole() {
   all.price_per_host_hour = .5;
   all.repeats = 3;
   all.models["A"] = {
-      {{"embedding_size", "16"}}, 2'500'000, 68, 3.42e6, 204'000'000};
+      {{"embedding_size", "16"}}, 2'500'000, 68, 3.42e6, 204'000'000,
+      {{1024, 8750}, {2048, 14'500}}};
   all.data = {1'000'000, 8};
   all.not_played = {"latency"};
   all.cells = {computed, replayed};
@@ -137,6 +138,10 @@ TEST(ComparisonJsonTest, GivesBackWhatWasWritten) {
   EXPECT_EQ(parsed->models.at("A").flags.at("embedding_size"), "16");
   EXPECT_EQ(parsed->models.at("A").dense_bytes, 2'500'000u);
   EXPECT_EQ(parsed->models.at("A").table_bytes, 204'000'000u);
+  const std::vector<IdCount>& ids = parsed->models.at("A").distinct_ids;
+  ASSERT_EQ(ids.size(), 2u);
+  EXPECT_EQ(ids[1].samples, 2048);
+  EXPECT_EQ(ids[1].ids, 14'500);
   ASSERT_EQ(parsed->cells.size(), 2u);
   const Cell& cell = parsed->cells[0];
   EXPECT_EQ(cell.straggler->host, 1);
