@@ -183,9 +183,9 @@ class SyncFailuresTest(ExactJobsTest):
         job = self.start_job(f"--ssp_bound={bound}", mode="ssp")
         most = self.freeze_often(job, job.workers[2], 1)
         print(f"ssp: {most} steps, bound {bound}")
-        # It may have been as far behind as the bound allows ahead, and the
-        # pipeline has one step more.
-        self.assertLessEqual(most, 2 * (bound + 1) + 1)
+        # Worker 0 may have been as far behind worker 2 as it may then get
+        # ahead. The pipeline (a step deep) adds its step to both.
+        self.assertLessEqual(most, 2 * (bound + 1 + 1))
         self.slow.fast(self.data)
         job.wait_all()
         self.expect_exact(EPOCHS, SERVERS)
