@@ -53,8 +53,8 @@ class JobProgress {
   // Sets the examples scored so far, for the speed of a job that trains
   // nothing.
   void OnScored(uint64_t examples, absl::Time now);
-  // Open and close the steady window, each once; `examples` were trained by
-  // then.
+  // Open the steady window, once, and close it, at which `examples` were
+  // trained. A window that is closed again ends later.
   void OpenSteady(uint64_t examples, absl::Time now);
   void CloseSteady(uint64_t examples, absl::Time now);
   bool steady_open() const { return steady_from_.has_value(); }

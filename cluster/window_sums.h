@@ -40,8 +40,9 @@ class WindowSums {
     newest_ = now;
   }
 
-  // Open and close the job's window, each once. If it was opened before the
-  // first life, or never, all that was added up to the close counts.
+  // Open the job's window, once, and close it; closed again, it ends later. If
+  // it was opened before the first life, or never, all that was added up to the
+  // close counts.
   void OpenWindow(absl::Time now) { open_ = NewEdge(now); }
   void CloseWindow(absl::Time now) { close_ = NewEdge(now); }
 

@@ -361,6 +361,7 @@ absl::StatusOr<JobEffects> LeasedWork::OnMarks(const Member& from,
                                                const View& view) {
   JobEffects effects;
   if (view.phase >= JobPhase::kEnding) return effects;
+  const uint64_t examples = book_.examples();
   for (const Mark& mark : delta.marks) {
     // Checked before the ledger makes room for the mark.
     if (!desk_.Gave(mark.lease)) {
@@ -387,9 +388,14 @@ absl::StatusOr<JobEffects> LeasedWork::OnMarks(const Member& from,
     }
   }
   book_.SetRepeatsRefused(from.index, delta.repeats_refused);
-  if (!view.progress.steady_open() &&
-      book_.totals().batches - book_.restored_batches() >=
-          static_cast<uint64_t>(options_.warmup_steps)) {
+  if (view.progress.steady_open()) {
+    // Ends with the job's last step, which may be any, since a job may be
+    // stopped: what its workers have begun then is not part of it.
+    if (book_.examples() != examples) {
+      view.progress.CloseSteady(book_.examples(), view.clock);
+    }
+  } else if (book_.totals().batches - book_.restored_batches() >=
+             static_cast<uint64_t>(options_.warmup_steps)) {
     view.progress.OpenSteady(book_.examples(), view.clock);
   }
   return effects;

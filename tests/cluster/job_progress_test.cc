@@ -218,6 +218,22 @@ TEST_F(JobProgressTest, TheSteadyWindowHasItsPartOfTheTimeAndBytes) {
   EXPECT_EQ(report.steady_worker_bytes.pull.received, 2u * 300 * 15);
 }
 
+TEST_F(JobProgressTest, ASteadyWindowThatIsClosedAgainEndsLater) {
+  Beat(0, Worked(10), 10);
+  progress_.OpenSteady(0, At(12));
+  progress_.CloseSteady(500, At(14));
+  progress_.CloseSteady(600, At(15));
+  Beat(0, Worked(20), 20);
+  EXPECT_EQ(Fill(20).steady_worker_bytes.pull.sent, 30u * 3);
+  progress_.CloseSteady(1500, At(27));
+  Beat(0, Worked(30), 30);
+  Beat(0, Worked(40), 40);  // what comes later does not count
+  const JobReport report = Fill(40);
+  EXPECT_EQ(report.steady_samples, 1500u);
+  EXPECT_DOUBLE_EQ(report.steady_wall_seconds, 15);
+  EXPECT_EQ(report.steady_worker_bytes.pull.sent, 30u * 15);
+}
+
 TEST_F(JobProgressTest, TheCurveGoesFromTheFirstDataToTheEnd) {
   progress_.OnTrained(0, At(9));  // no data yet
   progress_.Start(At(10));

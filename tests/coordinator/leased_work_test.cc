@@ -426,6 +426,24 @@ TEST_F(LeasedWorkTest, TheSteadyWindowOpensAfterTheWarmup) {
   EXPECT_TRUE(progress_.steady_open());
 }
 
+// What a job that is stopped has begun after its last step does not count.
+TEST_F(LeasedWorkTest, TheSteadyWindowEndsWithTheNewestStep) {
+  options_.warmup_steps = 1;
+  Begin();
+  const Lease lease = *Ask(0);
+  EXPECT_TRUE(Report(lease, 30).ok());
+  EXPECT_TRUE(Mark1(lease, 0).ok());
+  for (const uint32_t batch : {1, 2}) {
+    now_ += absl::Seconds(2);
+    EXPECT_TRUE(Mark1(lease, batch).ok());
+  }
+  now_ += absl::Seconds(7);
+  JobReport report;
+  progress_.Fill(now_, &report);
+  EXPECT_EQ(report.steady_samples, 20u);
+  EXPECT_DOUBLE_EQ(report.steady_wall_seconds, 4);
+}
+
 // ---- Leases
 
 TEST_F(LeasedWorkTest, ALeaseThatFailsOnAllWorkersEndsTheJob) {
