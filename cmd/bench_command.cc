@@ -70,20 +70,16 @@ std::vector<std::string> NotPlayed(const std::string& where,
   const auto any = [&cells](auto what) {
     return std::any_of(cells.begin(), cells.end(), what);
   };
-  if (any([](const Cell& cell) {
-        return !cell.replayed() && cell.cores_per_host > 1;
-      })) {
+  if (any([](const Cell& cell) { return cell.cores_per_host > 1; })) {
     all.push_back(
-        "single cores of hosts with several: one thread may have the processor "
-        "time of all of them, so a worker computes too fast");
+        "single cores of hosts with several: a computation takes as long as on "
+        "one core, but what other threads do may have the processor time of "
+        "all cores of the host");
   }
-  if (any([](const Cell& cell) {
-        return cell.replayed() && cell.cores_per_host < 2;
-      })) {
+  if (any([](const Cell& cell) { return cell.replayed(); })) {
     all.push_back(
-        "cores that replayed workers would share with their servers: each "
-        "waits "
-        "as long as a worker computes with a core of its own");
+        "caches that a computation takes from what else is done on its core: "
+        "replayed workers only keep the core busy");
   }
   return all;
 }

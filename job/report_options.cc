@@ -43,10 +43,8 @@ JobFacts JobFactsFromFlags(const JobFlags& flags) {
                     flags.cluster.ps,          flags.cluster.workers,
                     flags.PipelineDepth(),     SHOAL_VERSION,
                     OwnHost(),                 UsersFlags(flags)};
-  if (flags.compute.Replays()) {
-    facts.compute = {true, flags.compute.compute_profile,
-                     flags.compute.compute_scale};
-  }
+  facts.compute = {flags.compute.Replays(), flags.compute.compute_profile,
+                   flags.compute.compute_scale};
   return facts;
 }
 

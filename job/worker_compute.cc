@@ -11,6 +11,7 @@
 #include "base/output_path.h"
 #include "base/status_macros.h"
 #include "models/create_model.h"
+#include "models/paced_model.h"
 #include "models/recorded_model.h"
 #include "models/replayed_model.h"
 
@@ -75,11 +76,12 @@ std::string ReplayText(const ReplayError& error) {
 absl::StatusOr<WorkerComputeOptions> WorkerComputeFromFlags(
     const JobFlags& flags, const FileSystem& files) {
   WorkerComputeOptions options;
+  options.source = flags.compute.compute;
   options.batch_size = flags.training.batch_size;
+  options.scale = flags.compute.compute_scale;
   options.record = flags.compute.record_compute;
   if (!flags.compute.Replays()) return options;
   options.replay_path = flags.compute.compute_profile;
-  options.scale = flags.compute.compute_scale;
   auto profile = ReadProfile(files, options.replay_path);
   SHOAL_RETURN_IF_ERROR(
       Annotate(profile.status(), ProfileFlag(options.replay_path)));
@@ -104,10 +106,15 @@ absl::StatusOr<std::unique_ptr<WorkerCompute>> WorkerCompute::Create(
     std::unique_ptr<Model> model, const FileSystem* files, Logger* logger) {
   SHOAL_RETURN_IF_ERROR(CheckReplay(options, plan));
   std::unique_ptr<WorkerCompute> compute(new WorkerCompute());
+  const bool waits = options.source == ComputeSource::kReplay;
+  const double pace = waits ? 1 : options.scale;
   if (options.replay != nullptr) {
+    SleepingClock* const clock =
+        waits ? static_cast<SleepingClock*>(&compute->clock_)
+              : &compute->processor_;
     auto replayed = std::make_unique<ReplayedModel>(
-        std::move(model), options.replay, worker, options.scale,
-        &compute->clock_);
+        std::move(model), options.replay, worker, waits ? options.scale : 1,
+        clock);
     compute->finish_ = [logger, replayed = replayed.get()] {
       const ReplayError error = replayed->error();
       if (error.steps > 0) logger->Info(ReplayText(error));
@@ -115,7 +122,7 @@ absl::StatusOr<std::unique_ptr<WorkerCompute>> WorkerCompute::Create(
     model = std::move(replayed);
   } else if (!options.record.empty() && worker == 0) {
     auto recorded = std::make_unique<RecordedModel>(
-        std::move(model), options.batch_size, &compute->clock_);
+        std::move(model), options.batch_size, &compute->processor_);
     const ComputeShape shape = ComputeShape::Of(
         recorded->spec(), plan.model.field_size, options.batch_size);
     compute->finish_ = [files, logger, shape, options = std::move(options),
@@ -131,6 +138,10 @@ absl::StatusOr<std::unique_ptr<WorkerCompute>> WorkerCompute::Create(
       }
     };
     model = std::move(recorded);
+  }
+  if (pace > 1) {
+    model = std::make_unique<PacedModel>(
+        std::move(model), pace, &compute->processor_, &compute->clock_);
   }
   compute->model_ = std::move(model);
   return compute;

@@ -9,7 +9,9 @@
 #include "absl/status/statusor.h"
 #include "base/file_system.h"
 #include "base/logger.h"
+#include "base/processor_clock.h"
 #include "base/sleeping_clock.h"
+#include "core/compute_source.h"
 #include "job/job_plan.h"
 #include "launch/job_flags.h"
 #include "models/compute_profile.h"
@@ -17,15 +19,17 @@
 
 namespace shoal {
 
-// The way in which a worker's model computes: as it is, with its times recorded
-// into a file, or played by the times of a file (docs/benchmarking.md).
+// The way in which a worker's model computes: as it is, no faster than another
+// core would, with its times recorded into a file, or played by the times of a
+// file (docs/benchmarking.md).
 struct WorkerComputeOptions {
+  ComputeSource source = ComputeSource::kReal;
   int batch_size = 0;  // of a whole batch; for records and replays
   std::string record;  // path of the file; empty: nothing is recorded
   // Null: the model computes.
   std::shared_ptr<const ComputeProfile> replay;
   std::string replay_path;
-  double scale = 1;  // factor of the times of `replay`
+  double scale = 1;  // --compute_scale
 };
 
 // Reads --compute_profile. Errors, with the flag and the path: those of the
@@ -58,6 +62,7 @@ class WorkerCompute {
   WorkerCompute() = default;
 
   RealSleepingClock clock_;
+  ProcessorClock processor_;
   std::function<void()> finish_;  // null: there is nothing to do
   std::unique_ptr<Model> model_;
 };

@@ -15,13 +15,14 @@ namespace shoal {
 
 // A model that also notes how long it computes (--record_compute): the
 // recorder of the profiles that ReplayedModel replays. It times whole batches
-// alone, by wall clock, without the time that on_final takes of the thread.
+// alone, without the time that on_final takes of the thread.
 //
 // Results are those of `model`, bit for bit. Thread rule: that of Model, except
 // that sample() is thread-safe.
 class RecordedModel final : public Model {
  public:
-  // `batch_size` is that of a whole batch. `clock` outlives the model.
+  // `batch_size` is that of a whole batch. `clock`, that of the record,
+  // outlives the model.
   RecordedModel(std::unique_ptr<Model> model, int batch_size,
                 const Clock* clock);
 

@@ -24,8 +24,9 @@ struct ReplayError {
   absl::Duration latest;  // the largest of them
 };
 
-// A model that does not compute, but waits as long as a real one did
-// (--compute=replay), so that one core can play many workers.
+// A model that does not compute, but waits on its clock as long as a real one
+// did: by sleeping (--compute=replay), so that one core can play many workers,
+// or at work (--compute=busy, with a ProcessorClock).
 //
 //   auto model = std::make_unique<ReplayedModel>(std::move(real), profile,
 //                                                /*worker=*/0, /*scale=*/1,

@@ -11,7 +11,7 @@ namespace shoal {
 struct ComputeFacts {
   bool replayed = false;
   std::string profile;  // path of the times; only if replayed
-  double scale = 1;     // their factor; only if replayed
+  double scale = 1;     // --compute_scale
 };
 
 }  // namespace shoal

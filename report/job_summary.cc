@@ -259,9 +259,7 @@ void WriteFacts(const JobFacts& facts, JsonWriter* w) {
 void WriteCompute(const ComputeFacts& compute, JsonWriter* w) {
   w->Key("compute").BeginObject().Field("replayed", compute.replayed);
   WriteText("profile", compute.profile, w);
-  w->Key("scale");
-  compute.replayed ? w->Double(compute.scale) : w->Null();
-  w->EndObject();
+  w->Field("scale", compute.scale).EndObject();
 }
 
 double CpuSeconds(const JobReport& report) {

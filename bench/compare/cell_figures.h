@@ -56,10 +56,9 @@ double SumOf(const RoleBytes& bytes);
 
 // T(n) / (n · T(1)): the median samples/s of `cell` beside hosts times that of
 // the same cell on one host, on any network, or of its mode without backup
-// workers. Both are computed, or both replayed: a replayed worker computes as
-// if it had a core of its own. nullopt if there is no such cell in the
-// comparison, one of the two was not measured, or the cell of one host is out
-// of verdicts.
+// workers. Both are computed, or both replayed. nullopt if there is no such
+// cell in the comparison, one of the two was not measured, or the cell of one
+// host is out of verdicts.
 std::optional<double> Efficiency(const Comparison& comparison,
                                  const Cell& cell);
 

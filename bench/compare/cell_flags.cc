@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "bench/compare/cell_mode.h"
+#include "bench/compare/dilation.h"
+#include "core/compute_source.h"
 #include "core/training_mode.h"
 
 namespace shoal {
@@ -64,21 +66,6 @@ void Set(FlagMap* flags, const char* name, std::string value) {
   (*flags)[name] = std::move(value);
 }
 
-// What all jobs of a comparison have in common.
-FlagMap Common(const Cell& cell, const FlagMap& job) {
-  FlagMap flags = job;
-  flags.erase("config");  // its flags are in `job`
-  LeaveOutOtherModes(ModeRowOf(cell), &flags);
-  Set(&flags, "mode", cell.mode);
-  Set(&flags, "batch_size", absl::StrCat(cell.batch_size));
-  Set(&flags, "max_restarts", "0");
-  Set(&flags, "max_job_restarts", "0");
-  if (cell.learning_rate > 0) {
-    Set(&flags, "learning_rate", absl::StrFormat("%.17g", cell.learning_rate));
-  }
-  return flags;
-}
-
 // More epochs than there is time for, and no evaluation.
 void RunOn(int epochs, FlagMap* flags) {
   Set(flags, "num_epochs", absl::StrCat(epochs));
@@ -108,8 +95,17 @@ FlagMap FlagsOfModel(const FlagMap& job) {
 
 FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
                     const DeadlineFlags& deadlines, const CellPlace& place) {
-  FlagMap flags = Common(cell, job);
   const TrainingModeRow& row = ModeRowOf(cell);
+  FlagMap flags = job;
+  flags.erase("config");  // its flags are in `job`
+  LeaveOutOtherModes(row, &flags);
+  Set(&flags, "mode", cell.mode);
+  Set(&flags, "batch_size", absl::StrCat(cell.batch_size));
+  Set(&flags, "max_restarts", "0");
+  Set(&flags, "max_job_restarts", "0");
+  if (cell.learning_rate > 0) {
+    Set(&flags, "learning_rate", absl::StrFormat("%.17g", cell.learning_rate));
+  }
   if (row.value == TrainingMode::kSsp) {
     Set(&flags, "ssp_bound", absl::StrCat(cell.ssp_bound));
   }
@@ -133,10 +129,19 @@ FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
   if (place.epochs > 0) RunOn(place.epochs, &flags);
   if (place.seed.has_value()) Set(&flags, "seed", absl::StrCat(*place.seed));
   if (cell.replayed()) {
-    Set(&flags, "compute", "replay");
+    // Played hosts have so much processor time, of which a worker takes its
+    // part. On loopback many workers may share a few cores.
+    const bool played = cell.cores_per_host > 0;
+    Set(&flags, "compute",
+        ChoiceWord(kComputeSources,
+                   played ? ComputeSource::kBusy : ComputeSource::kReplay));
     Set(&flags, "compute_profile", place.profile);
-    Set(&flags, "compute_scale", absl::StrFormat("%.17g", cell.dilation));
   }
+  if (const double scale = ComputeScaleOf(cell, 0); scale > 1) {
+    // A host may have one of its own, which its command gets.
+    Set(&flags, "compute_scale", absl::StrFormat("%.17g", scale));
+  }
+  if (!place.record.empty()) Set(&flags, "record_compute", place.record);
   if (cell.dilation > 1) {
     const std::pair<const char*, absl::Duration> stretched[] = {
         {"silent_after", deadlines.silent_after},
@@ -152,21 +157,6 @@ FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
       Set(&flags, name, Stretched(deadline, cell.dilation));
     }
   }
-  return flags;
-}
-
-FlagMap FlagsOfRecord(const Cell& cell, const FlagMap& job, int epochs,
-                      const std::string& record) {
-  // One process, which needs no server.
-  Cell alone = cell;
-  alone.mode = std::find_if(std::begin(kTrainingModes),
-                            std::end(kTrainingModes),
-                            [](const auto& row) { return !row.servers; })
-                   ->word;
-  FlagMap flags = Common(alone, job);
-  Set(&flags, "workers", "1");
-  Set(&flags, "record_compute", record);
-  RunOn(epochs, &flags);
   return flags;
 }
 

@@ -29,6 +29,7 @@ struct CellPlace {
   // --hosts of the job; empty: the processes run on this host.
   std::string hosts;
   std::string profile;  // path of --compute_profile of a replayed cell
+  std::string record;   // path of --record_compute; empty: nothing is recorded
   // Epochs of a job that is stopped after a time, and so has no evaluation. 0:
   // the job runs to the end of the user's epochs.
   int epochs = 0;
@@ -44,11 +45,6 @@ struct CellPlace {
 // Pure.
 FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
                     const DeadlineFlags& deadlines, const CellPlace& place);
-
-// The flags of a job that records the computation of a cell's model and batch:
-// one worker that holds all variables, on this host.
-FlagMap FlagsOfRecord(const Cell& cell, const FlagMap& job, int epochs,
-                      const std::string& record);
 
 // "--name=value" of each.
 std::vector<std::string> Arguments(const FlagMap& flags);

@@ -143,8 +143,7 @@ class GridMaker {
     return absl::OkStatus();
   }
 
-  // One host that trains is no measure of replayed cells, whose workers compute
-  // as if they had a core of their own.
+  // One host that trains is no measure of cells whose computation is played.
   bool NeedsTwin(const Cell& cell) const {
     return cell.hosts == 1 && !cell.replayed() &&
            std::any_of(

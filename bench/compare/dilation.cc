@@ -3,6 +3,15 @@
 #include <algorithm>
 
 namespace shoal {
+namespace {
+
+// Of a host's cores, beside those of the other hosts.
+double SpeedOf(const Cell& cell, int host) {
+  const bool slow = cell.straggler.has_value() && cell.straggler->host == host;
+  return slow ? cell.straggler->share : 1;
+}
+
+}  // namespace
 
 double DilationOf(const Cell& cell, int cores) {
   const double wanted = cell.hosts * cell.cores_per_host;
@@ -21,10 +30,7 @@ HostShare ShareOf(const Cell& cell, int host) {
     return share;
   }
   double cores = cell.cores_per_host / cell.dilation;
-  if (cell.straggler.has_value() && cell.straggler->host == host &&
-      !cell.replayed()) {
-    cores *= cell.straggler->share;
-  }
+  cores *= SpeedOf(cell, host);
   constexpr absl::Duration kLeastQuota = absl::Milliseconds(1);
   share.quota = std::max(kLeastQuota, share.period * cores);
   if (share.quota == kLeastQuota) share.period = kLeastQuota / cores;
@@ -39,8 +45,8 @@ bool HasSharesOfTheKernel(const Cell& cell) {
 }
 
 double ComputeScaleOf(const Cell& cell, int host) {
-  const bool slow = cell.straggler.has_value() && cell.straggler->host == host;
-  return cell.dilation / (slow ? cell.straggler->share : 1);
+  if (cell.cores_per_host <= 1) return 1;
+  return cell.dilation / SpeedOf(cell, host);
 }
 
 double StreamRate(double bits_per_second) {

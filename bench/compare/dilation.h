@@ -40,15 +40,16 @@ struct HostShare {
   absl::Duration period = absl::Milliseconds(4);
   absl::Duration quota;
 };
-// For host `host` of the cell, at the cell's dilation. A straggler that
-// computes has its share of the processor time. One that is replayed has all of
-// it: its recorded times are stretched (ComputeScaleOf).
+// For host `host` of the cell, at the cell's dilation. A straggler has its
+// share of the processor time.
 HostShare ShareOf(const Cell& cell, int host);
 // False: some host of the cell would have less of a core than the least that
 // the kernel gives, 1 ms in 1 s.
 bool HasSharesOfTheKernel(const Cell& cell);
 
-// --compute_scale of the worker on `host`, if the cell is replayed.
+// --compute_scale of the worker on `host`. A host of one core or less computes
+// as slowly as it has processor time. Of a host with more, one thread could
+// have that of all cores together, so its computation is held back to a core's.
 double ComputeScaleOf(const Cell& cell, int host);
 
 // What a bare stream gets of a link of this rate: the payload of full TCP

@@ -30,8 +30,8 @@ LineChart SpeedChart(const Comparison& comparison, const ReportPanel& panel) {
   chart.y = {"samples/s of all workers"};
   chart.dodge = 5;
   chart.height = 440;
-  // A replayed cell is not on the line of the computed ones: its worker
-  // computes as if it had a core of its own.
+  // A replayed cell is not on the line of the computed ones: its computation is
+  // played.
   std::map<std::pair<std::string, bool>, size_t> lines;
   for (const Cell* cell : panel.cells) {
     const std::optional<FigureSpread> rate = SamplesPerSecond(*cell);
@@ -84,9 +84,9 @@ std::string SpeedSection(const Comparison& comparison) {
       "each "
       "point: the efficiency T(n) / (n · T(1)), where T(n) is the median of "
       "samples/s on n hosts. 1.00 means that n hosts are n times as "
-      "fast as one. Both are computed cells, or both replayed ones: a replayed "
-      "worker computes as if it had a core of its own, so that a replayed "
-      "cell is not on the line of the computed ones. There is no efficiency "
+      "fast as one. Both are computed cells, or both replayed ones, which take "
+      "recorded times in place of computing and have a line of their own. "
+      "There is no efficiency "
       "where the cell of one host was not measured or is out of verdicts.");
   int number = 0;
   for (const ReportPanel& panel : PanelsOf(comparison)) {

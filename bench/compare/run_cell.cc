@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -37,7 +38,7 @@ namespace shoal {
 namespace {
 
 // A profile is recorded for so many steps of one worker, or so long.
-constexpr uint64_t kRecordSteps = 200;
+constexpr uint64_t kRecordSteps = 80;
 constexpr double kRecordSeconds = 30;
 // A slow cell goes on until each worker has made so many steps after the
 // warm-up, but at most so many times as long.
@@ -109,12 +110,16 @@ std::string CellRunner::HostsOf(const Cell& cell) const {
 }
 
 absl::Status CellRunner::Check(const Cell& cell) const {
-  if (cell.dilation > kDilationMost) {
+  double slowest = cell.dilation;
+  for (int host = 0; host < cell.hosts; ++host) {
+    slowest = std::max(slowest, ComputeScaleOf(cell, host));
+  }
+  if (slowest > kDilationMost) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "cell %s would have to be played %.3g times slower than it is, and at "
         "most %g times is possible; give fewer hosts or cores, or a slower "
         "network",
-        cell.name, cell.dilation, kDilationMost));
+        cell.name, slowest, kDilationMost));
   }
   if (options_.where == "lab" && !HasSharesOfTheKernel(cell)) {
     return absl::InvalidArgumentError(absl::StrFormat(
@@ -258,28 +263,41 @@ absl::StatusOr<LaunchedJobEnd> CellRunner::Launch(
   return absl::AbortedError(absl::StrCat(end.status.message()));
 }
 
+absl::StatusOr<std::unique_ptr<Lab>> CellRunner::LabOf(const Cell& cell) const {
+  if (options_.where != "lab") return nullptr;
+  std::vector<HostShare> shares;
+  for (int i = 0; i < cell.hosts; ++i) shares.push_back(ShareOf(cell, i));
+  return Lab::Make(std::move(shares));
+}
+
 absl::StatusOr<std::string> CellRunner::ProfileOf(const Cell& cell) {
+  Cell alone = cell;
+  alone.hosts = 1;
+  alone.bits_per_second = 0;
+  alone.compute = kComputed;
+  alone.backup_workers = 0;
+  alone.straggler.reset();
   const std::string name =
-      absl::StrCat(cell.model, "_b", cell.batch_size, ".json");
-  const std::string path = Below("profiles", name);
-  if (options_.files->OpenForRead(path).ok()) return path;
-  SHOAL_ASSIGN_OR_RETURN(
-      const std::unique_ptr<Planned> planned,
-      Plan(FlagsOfRecord(cell, options_.job.at(cell.model),
-                         options_.many_epochs, path)));
-  SHOAL_ASSIGN_OR_RETURN(planned->token, TemporaryToken::Create());
-  SHOAL_ASSIGN_OR_RETURN(
-      LaunchedJobOptions job,
-      PlanLocalProcesses(planned->flags, planned->set,
-                         planned->token->path()));
-  job.stop_when = [](const ProgressFigures& figures) {
+      absl::StrFormat("%s_%s_b%d_t%.4g", alone.model, alone.mode,
+                      alone.batch_size, alone.dilation);
+  CellPlace place;
+  place.record = Below("profiles", name + ".json");
+  if (options_.files->OpenForRead(place.record).ok()) return place.record;
+  place.epochs = options_.many_epochs;
+  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Lab> lab, LabOf(alone));
+  if (lab != nullptr) place.hosts = lab->Hosts();
+  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Planned> planned,
+                         Plan(FlagsOfCell(alone, options_.job.at(alone.model),
+                                          options_.deadlines, place)));
+  const auto enough = [](const ProgressFigures& figures) {
     return figures.step >= kRecordSteps ||
            figures.wall_seconds >= kRecordSeconds;
   };
-  SHOAL_RETURN_IF_ERROR(Annotate(
-      Launch(std::move(job), absl::StrCat("record_", name, ".log")).status(),
-      "cannot record the computation"));
-  return path;
+  SHOAL_RETURN_IF_ERROR(
+      Annotate(RunJob(alone, planned.get(), lab.get(), "record_" + name, enough)
+                   .status(),
+               "cannot record the computation"));
+  return place.record;
 }
 
 absl::Status CellRunner::CheckRoom(const Cell& cell, CellPlace place) const {
@@ -313,13 +331,8 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
     SHOAL_ASSIGN_OR_RETURN(place.profile, ProfileOf(cell));
   }
   SHOAL_RETURN_IF_ERROR(CheckRoom(cell, place));
-  std::unique_ptr<Lab> lab;
-  if (options_.where == "lab") {
-    std::vector<HostShare> shares;
-    for (int i = 0; i < cell.hosts; ++i) shares.push_back(ShareOf(cell, i));
-    SHOAL_ASSIGN_OR_RETURN(lab, Lab::Make(std::move(shares)));
-    SHOAL_RETURN_IF_ERROR(MeasureLink(cell, *lab, run));
-  }
+  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Lab> lab, LabOf(cell));
+  if (lab != nullptr) SHOAL_RETURN_IF_ERROR(MeasureLink(cell, *lab, run));
   place.hosts = lab == nullptr ? HostsOf(cell) : lab->Hosts();
   SHOAL_ASSIGN_OR_RETURN(
       const std::unique_ptr<Planned> planned,
@@ -328,8 +341,29 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
   if (options_.where == "hosts") {
     SHOAL_RETURN_IF_ERROR(CheckRemoteHosts(planned->flags));
   }
-  SHOAL_ASSIGN_OR_RETURN(const LaunchedJobEnd end,
-                         RunJob(cell, planned.get(), lab.get(), run, early));
+  const double seconds = absl::ToDoubleSeconds(options_.cell_time);
+  const auto warmup =
+      static_cast<uint64_t>(planned->flags.training.warmup_steps);
+  const uint64_t steps =
+      warmup + kLeastSteps * static_cast<uint64_t>(cell.hosts);
+  bool begun = lab == nullptr;
+  const auto enough = [&](const ProgressFigures& figures) {
+    // With room for steps that are not in the figures yet.
+    if (!begun && figures.step > 0 && 2 * figures.step >= warmup) {
+      *early = figures.step;
+      return true;
+    }
+    begun = true;
+    return timed() && figures.wall_seconds >= seconds &&
+           (figures.step >= steps ||
+            figures.wall_seconds >= kLongest * seconds);
+  };
+  const CpuWatch watch;
+  SHOAL_ASSIGN_OR_RETURN(
+      const LaunchedJobEnd end,
+      RunJob(cell, planned.get(), lab.get(), cell.name, enough));
+  // Elsewhere the job's own processes may not be children of this one.
+  if (options_.where != "hosts") run->others_cores = watch.OthersCores();
   if (*early > 0) {
     return absl::AbortedError(absl::StrCat(
         "the job had trained ", *early,
@@ -341,41 +375,21 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
       "the job's summary");
 }
 
-absl::StatusOr<LaunchedJobEnd> CellRunner::RunJob(const Cell& cell,
-                                                  Planned* planned, Lab* lab,
-                                                  CellRun* run,
-                                                  uint64_t* early) const {
+absl::StatusOr<LaunchedJobEnd> CellRunner::RunJob(
+    const Cell& cell, Planned* planned, Lab* lab, const std::string& name,
+    absl::FunctionRef<bool(const ProgressFigures&)> enough) const {
   SHOAL_ASSIGN_OR_RETURN(LaunchedJobOptions job, PlanStart(cell, planned, lab));
-  const double seconds = absl::ToDoubleSeconds(options_.cell_time);
-  const auto warmup =
-      static_cast<uint64_t>(planned->flags.training.warmup_steps);
-  const uint64_t enough =
-      warmup + kLeastSteps * static_cast<uint64_t>(cell.hosts);
-  bool limited = false;
+  bool limited = lab == nullptr;
   absl::Status limits;
   job.stop_when = [&](const ProgressFigures& figures) {
     if (!figures.started) return false;
-    // Processes start at full speed: that part is not measured.
-    if (lab != nullptr && !limited) {
+    if (!limited) {
       limited = true;
       limits = lab->LimitCores();
-      if (!limits.ok()) return true;
-      // With room for steps that are not in the figures yet.
-      if (figures.step > 0 && 2 * figures.step >= warmup) {
-        *early = figures.step;
-        return true;
-      }
     }
-    if (!timed() || figures.wall_seconds < seconds) return false;
-    if (figures.step < enough && figures.wall_seconds < kLongest * seconds) {
-      return false;
-    }
-    return true;
+    return !limits.ok() || enough(figures);
   };
-  const CpuWatch watch;
-  auto end = Launch(std::move(job), absl::StrCat(cell.name, ".log"));
-  // Elsewhere the job's own processes may not be children of this one.
-  if (options_.where != "hosts") run->others_cores = watch.OthersCores();
+  auto end = Launch(std::move(job), absl::StrCat(name, ".log"));
   SHOAL_RETURN_IF_ERROR(limits);
   return end;
 }

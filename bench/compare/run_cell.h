@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -75,19 +76,26 @@ class CellRunner {
   // RESOURCE_EXHAUSTED: the hosts of the cell do not fit into this machine's
   // memory together.
   absl::Status CheckRoom(const Cell& cell, CellPlace place) const;
-  // `run` has its repeat. *early: as RunJob.
-  absl::Status Measure(const Cell& cell, SummaryData* data, CellRun* run,
-                       uint64_t* early);
-  // Runs the planned job. *early, if it is not 0, says how many steps there
+  // `run` has its repeat. *early, if it is not 0, says how many steps there
   // were before the hosts had their shares of the cores: half of the warm-up or
   // more. The job was then stopped, and must have a longer one.
-  absl::StatusOr<LaunchedJobEnd> RunJob(const Cell& cell, Planned* planned,
-                                        Lab* lab, CellRun* run,
-                                        uint64_t* early) const;
+  absl::Status Measure(const Cell& cell, SummaryData* data, CellRun* run,
+                       uint64_t* early);
+  // The hosts of the cell, played; null unless in the lab.
+  absl::StatusOr<std::unique_ptr<Lab>> LabOf(const Cell& cell) const;
+  // Runs the planned job, which logs under `name`, until `enough` is true. The
+  // first call of `enough` has the first figures since the data came. The hosts
+  // of the lab have had their shares of the cores since then; processes start
+  // at full speed, and that part is not measured.
+  absl::StatusOr<LaunchedJobEnd> RunJob(
+      const Cell& cell, Planned* planned, Lab* lab, const std::string& name,
+      absl::FunctionRef<bool(const ProgressFigures&)> enough) const;
   absl::Status MeasureLink(const Cell& cell, const Lab& lab, CellRun* run);
   absl::StatusOr<LaunchedJobOptions> PlanStart(const Cell& cell, Planned* job,
                                                const Lab* lab) const;
-  // The path of a profile for the cell, which is recorded if it is not there.
+  // The path of a profile for the cell, which is recorded if it is not there:
+  // of one host of the cell, as it computes beside all else that it does in
+  // this mode.
   absl::StatusOr<std::string> ProfileOf(const Cell& cell);
   absl::StatusOr<LaunchedJobEnd> Launch(LaunchedJobOptions options,
                                         const std::string& log) const;

@@ -34,8 +34,7 @@ TurnQuestion QuestionOf(const Cell& best, const Cell& other) {
   question.other = other.mode;
   question.hosts = best.hosts;
   question.batch_size = best.batch_size;
-  // A replayed worker computes as if it had a core of its own.
-  question.cores = best.cores_per_host + (best.replayed() ? 1 : 0);
+  question.cores = best.cores_per_host;
   const int bound = std::max(best.ssp_bound, other.ssp_bound);
   if (bound > 0) question.ssp_bound = bound;
   return question;

@@ -15,57 +15,65 @@ void ComputeFlags::AddRows(JobFlagRows* rows) {
                           ChoiceHelp(kComputeSources), ".")});
   rows->Add(kAllCommands, Canonical::kNo,
             {"compute_profile", &compute_profile,
-             "File of --record_compute whose times --compute=replay takes. "
-             "Every worker reads the file."});
+             "File of --record_compute whose times --compute=replay and busy "
+             "take. Every worker reads the file."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"compute_scale", &compute_scale,
              "Factor of the times of --compute=replay: 2 plays a machine that "
-             "computes half as fast. Workers may have different factors.",
+             "computes half as fast. With --compute=real and busy a worker "
+             "computes for a batch at least so many times as long as it takes "
+             "the processor for it. Workers may have different factors.",
              RealRange{0, 64, /*above_min=*/true}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"record_compute", &record_compute,
              "File on its host into which worker 0 writes, at its end, how "
-             "long it computed for its batches."});
+             "much processor time it computed for its batches."});
 }
 
 absl::Status ComputeFlags::Validate(const JobFlags& job) const {
+  const std::string given =
+      absl::StrCat("--compute=", ChoiceWord(kComputeSources, compute));
   if (Replays() && OnlyScores(job.command)) {
-    return absl::InvalidArgumentError(
-        "--compute=replay, of the checkpoint's training or as it is given, "
+    return absl::InvalidArgumentError(absl::StrCat(
+        given,
+        ", of the checkpoint's training or as it is given, "
         "computes no model, so there is nothing to score; give a checkpoint of "
-        "a training with --compute=real, and leave the flag out");
+        "a training with --compute=real, and leave the flag out"));
   }
   if (!job.training.Trains() && (Replays() || !record_compute.empty())) {
     return absl::InvalidArgumentError(absl::StrCat(
-        Replays() ? "--compute=replay"
-                  : absl::StrCat("--record_compute=", record_compute),
+        Replays() ? given : absl::StrCat("--record_compute=", record_compute),
         " is for training, and this is --task_type=", job.training.TaskName(),
         "; leave it out"));
   }
   if (Replays() && !record_compute.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--record_compute=", record_compute,
-        " records how long a model computes, and with --compute=replay no "
-        "model computes; leave one of the two flags out"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--record_compute=", record_compute,
+                     " records how long a model computes, and with ", given,
+                     " no "
+                     "model computes; leave one of the two flags out"));
   }
   // A parameter server has no use for the file.
   if (Replays() && compute_profile.empty() && job.command != Command::kPs) {
     return absl::InvalidArgumentError(
-        "--compute=replay needs --compute_profile, a file that a real run with "
-        "--record_compute=FILE has written");
+        absl::StrCat(given,
+                     " needs --compute_profile, a file that a real run with "
+                     "--record_compute=FILE has written"));
   }
-  if (Replays()) return absl::OkStatus();
-  const auto needs_replay = [](absl::string_view flag) {
+  if (!Replays() && !compute_profile.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        flag, " is for --compute=replay, and this is --compute=real; give "
-        "--compute=replay, or leave ", flag.substr(0, flag.find('=')),
-        " out"));
-  };
-  if (!compute_profile.empty()) {
-    return needs_replay(absl::StrCat("--compute_profile=", compute_profile));
+        "--compute_profile=", compute_profile,
+        " is for --compute=replay and busy, and this is --compute=real; give "
+        "one of them, or leave --compute_profile out"));
   }
-  if (compute_scale != 1) {
-    return needs_replay(absl::StrCat("--compute_scale=", compute_scale));
+  if (compute != ComputeSource::kReplay && compute_scale < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--compute_scale=", compute_scale,
+                     " is for --compute=replay, and "
+                     "this is ",
+                     given,
+                     ", which computes no faster than its core; give 1 "
+                     "or more, or --compute=replay"));
   }
   return absl::OkStatus();
 }

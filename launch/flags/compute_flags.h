@@ -12,14 +12,16 @@ namespace shoal {
 struct JobFlags;
 
 // The stand-in for the computation of the model: recording how long a real run
-// computes, and waiting for these times in place of computing.
+// computes, and taking these times in place of computing. And the speed of the
+// core that computes, which may be played too.
 struct ComputeFlags {
   ComputeSource compute = ComputeSource::kReal;
   std::string compute_profile;  // path; empty: none
   double compute_scale = 1;
   std::string record_compute;  // path; empty: nothing is recorded
 
-  bool Replays() const { return compute == ComputeSource::kReplay; }
+  // Whether recorded times are played and no model computes.
+  bool Replays() const { return compute != ComputeSource::kReal; }
 
   // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);

@@ -154,13 +154,13 @@ class CompareTest(harness.ShoalTest):
             self.assertIsNone(run["auc"])
         for path in glob.glob(f"{self.out}/runs/*"):
             os.remove(path)
-        os.replace(f"{self.out}/profiles/A_b32.json",
-                   f"{self.out}/profiles/B_b32.json")
+        os.replace(f"{self.out}/profiles/A_ring_b32_t1.json",
+                   f"{self.out}/profiles/B_ring_b32_t1.json")
         self.run_ok("shoal", *flags)
         right, wrong = self.compared()["cells"]
         self.expect_run(right, right["runs"][0])
         self.assertFalse(wrong["runs"][0]["ok"])
-        self.assertIn("B_b32.json", wrong["grey"])
+        self.assertIn("B_ring_b32_t1.json", wrong["grey"])
 
     def test_a_lab_plays_hosts_and_leaves_nothing(self):
         self.need_lab()

@@ -35,8 +35,8 @@ class StandinTest(harness.ShoalTest):
         with open(self.profile) as file:
             return json.load(file)
 
-    def replay(self, scale=1):
-        return ["--compute=replay", "--compute_profile=" + self.profile,
+    def replay(self, scale=1, compute="replay"):
+        return [f"--compute={compute}", "--compute_profile=" + self.profile,
                 *([f"--compute_scale={scale}"] if scale != 1 else [])]
 
     def expect_replayed(self, output, scale=1.0, canaries=0):
@@ -74,19 +74,34 @@ class StandinTest(harness.ShoalTest):
         output = self.run_ok("shoal", "train", *self.flags(*PROBE),
                              *self.replay())
         digest = self.expect_replayed(output)["digest"]
-        for mode, shards in (("ring", 2), ("sync", 1), ("ssp", 1),
-                             ("async", 1)):
-            with self.subTest(mode=mode):
+        for mode, shards, compute in (
+                ("ring", 2, "replay"), ("sync", 1, "replay"),
+                ("ssp", 1, "replay"), ("async", 1, "replay"),
+                ("ring", 2, "busy"), ("async", 1, "busy")):
+            with self.subTest(mode=mode, compute=compute):
                 output = self.run_ok(
                     "shoal", "run", f"--mode={mode}", "--workers=2",
                     *(["--ps=1"] if mode != "ring" else []), "--canary",
-                    *self.flags(*PROBE), *self.replay(scale=2))
+                    *self.flags(*PROBE), *self.replay(2, compute))
                 # A job whose replicas differ fails.
                 summary = self.expect_replayed(output, 2.0, shards)
                 self.assertEqual(summary["digest"], digest)
                 for worker in (0, 1):
                     self.assertRegex(output, f"worker {worker} .* replayed the "
                                              "compute of [0-9]+ steps: ")
+
+    def test_a_slower_core_trains_the_same_model(self):
+        digests = []
+        for scale in (1, 3):
+            self.run_ok("shoal", "train", *self.flags(),
+                        f"--compute_scale={scale}")
+            summary = self.summary()
+            self.assertEqual(summary["compute"],
+                             {"replayed": False, "profile": None,
+                              "scale": scale})
+            self.assertGreater(summary["eval"]["auc"], 0)
+            digests.append(summary["digest"])
+        self.assertEqual(digests[0], digests[1])
 
     def test_processes_by_hand_may_have_different_factors(self):
         self.record()

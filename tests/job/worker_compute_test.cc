@@ -8,6 +8,7 @@
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "job/options_from_flags.h"
+#include "models/backend/reference_backend.h"
 #include "models/create_model.h"
 #include "models/recorded_model.h"
 #include "models/timeline_sample.h"
@@ -113,6 +114,41 @@ TEST_F(WorkerComputeTest, AProfileOfTheJobIsReplayed) {
   EXPECT_TRUE(CheckReplay(*options, plan_).ok());
   ASSERT_NE(options->replay, nullptr);
   EXPECT_EQ(options->replay->MeanTotal(), absl::Microseconds(10));
+}
+
+TEST_F(WorkerComputeTest, APacedModelComputes) {
+  flags_.compute.compute_scale = 3;
+  const auto compute = *Create(*WorkerComputeFromFlags(flags_, files_));
+  EXPECT_NE(compute->model(), model_) << "it has a decorator";
+  Train(compute->model(), 2);
+  EXPECT_EQ(model_->trained, 2);
+}
+
+TEST_F(WorkerComputeTest, ABusyReplayTakesProcessorTimeAndThenWaits) {
+  struct Case {
+    ComputeSource source;
+    double scale, least_busy, least_time;
+  };
+  const ProcessorClock processor;
+  const RealClock clock;
+  constexpr uint64_t kSteps = 2000;  // of 10 us each
+  ReferenceBackend backend;
+  for (const Case& given : {Case{ComputeSource::kBusy, 1, .02, .02},
+                            Case{ComputeSource::kBusy, 4, .02, .08},
+                            Case{ComputeSource::kReplay, 4, 0, .08}}) {
+    flags_.compute.compute_scale = given.scale;
+    auto options = Read(ProfileText());
+    ASSERT_TRUE(options.ok()) << options.status();
+    options->source = given.source;
+    const auto compute = WorkerCompute::Create(
+        *options, plan_, 0, *CreateModel(plan_.model, &backend), &files_,
+        &logger_);
+    ASSERT_TRUE(compute.ok()) << compute.status();
+    const absl::Time busy = processor.Now(), begin = clock.Now();
+    Train((*compute)->model(), kSteps);
+    EXPECT_GE(absl::ToDoubleSeconds(processor.Now() - busy), given.least_busy);
+    EXPECT_GE(absl::ToDoubleSeconds(clock.Now() - begin), given.least_time);
+  }
 }
 
 TEST_F(WorkerComputeTest, ARefusalNamesTheFlagAndTheFile) {

@@ -144,9 +144,8 @@ TEST(SummaryJson, HoldsWhatRanWithWhichFlagsAndWhen) {
 TEST(SummaryJson, AReplayHasNoFiguresOfWhatWasNotComputed) {
   JobFacts facts = SomeFacts();
   json summary = json::parse(SummaryJson(facts, SomeReport()));
-  EXPECT_EQ(summary["compute"], json({{"replayed", false},
-                                      {"profile", nullptr},
-                                      {"scale", nullptr}}));
+  EXPECT_EQ(summary["compute"],
+            json({{"replayed", false}, {"profile", nullptr}, {"scale", 1.0}}));
   facts.compute = {true, "/p.json", 2.5};
   JobReport report = SomeReport();
   // As the coordinator fills them in (UnmeasuredMetrics).

@@ -115,16 +115,27 @@ TEST(FlagsOfCellTest, AJobThatIsStoppedIsNotEvaluated) {
   EXPECT_EQ(timed.count("val_data_dir"), 0u);
 }
 
-TEST(FlagsOfCellTest, AReplayIsAsSlowAsTheCell) {
+TEST(FlagsOfCellTest, AReplayTakesItsShareOfAPlayedHost) {
   Cell cell = CellOf("ring");
   cell.compute = "replayed";
   cell.dilation = 8;
   CellPlace place;
   place.profile = "/p.json";
-  EXPECT_THAT(FlagsOfCell(cell, kJob, {}, place),
-              IsSupersetOf({Pair("compute", "replay"),
-                            Pair("compute_profile", "/p.json"),
-                            Pair("compute_scale", "8")}));
+  const FlagMap busy = FlagsOfCell(cell, kJob, {}, place);
+  EXPECT_THAT(busy, IsSupersetOf({Pair("compute", "busy"),
+                                  Pair("compute_profile", "/p.json")}));
+  // The host's share makes it slow.
+  EXPECT_EQ(busy.count("compute_scale"), 0u);
+  // On loopback many workers share this machine's cores.
+  cell.cores_per_host = 0;
+  EXPECT_EQ(FlagsOfCell(cell, kJob, {}, place).at("compute"), "replay");
+}
+
+TEST(FlagsOfCellTest, AThreadOfAHostOfManyCoresIsAsSlowAsOneOfThem) {
+  Cell cell = CellOf("ring");
+  cell.cores_per_host = 2;
+  cell.dilation = 8;
+  EXPECT_EQ(FlagsOfCell(cell, kJob, {}, {}).at("compute_scale"), "8");
 }
 
 // The flags of every mode are flags that `shoal run` takes.
@@ -141,8 +152,10 @@ TEST(FlagsOfCellTest, AreFlagsOfShoalRun) {
   }
   JobFlags flags(Command::kRun);
   FlagSet set = JobFlagSet(&flags);
+  CellPlace place;
+  place.record = "/r";
   ASSERT_TRUE(
-      set.Parse(Arguments(FlagsOfRecord(CellOf("async"), kJob, 9, "/r"))).ok());
+      set.Parse(Arguments(FlagsOfCell(CellOf("async"), kJob, {}, place))).ok());
   EXPECT_TRUE(flags.Validate().ok());
   EXPECT_EQ(flags.compute.record_compute, "/r");
 }

@@ -64,23 +64,25 @@ TEST(DilationTest, AShareThatTheKernelDoesNotGiveIsFound) {
   EXPECT_TRUE(HasSharesOfTheKernel(cell));
 }
 
-TEST(DilationTest, AStragglerThatComputesHasLessTime) {
+TEST(DilationTest, AStragglerHasLessTime) {
   Cell cell = CellOf(4, 1, 1e9);
   cell.dilation = 2;
   cell.straggler = Straggler{1, .5};
   EXPECT_EQ(ShareOf(cell, 0).quota, absl::Milliseconds(2));
   EXPECT_EQ(ShareOf(cell, 1).quota, absl::Milliseconds(1));
   EXPECT_DOUBLE_EQ(ShareOf(cell, 1).bits_per_second, 5e8);
+  // Which is all that slows it down.
+  EXPECT_DOUBLE_EQ(ComputeScaleOf(cell, 1), 1);
 }
 
-TEST(DilationTest, AStragglerThatIsReplayedHasLongerTimes) {
-  Cell cell = CellOf(4, 1, 1e9);
-  cell.dilation = 2;
+TEST(DilationTest, OneThreadHasNoMoreThanACore) {
+  Cell cell = CellOf(4, 2, 1e9);
+  cell.dilation = 8;
   cell.straggler = Straggler{1, .5};
-  cell.compute = "replayed";
-  EXPECT_EQ(ShareOf(cell, 1).quota, absl::Milliseconds(2));
-  EXPECT_DOUBLE_EQ(ComputeScaleOf(cell, 0), 2);
-  EXPECT_DOUBLE_EQ(ComputeScaleOf(cell, 1), 4);
+  EXPECT_DOUBLE_EQ(ComputeScaleOf(cell, 0), 8);
+  EXPECT_DOUBLE_EQ(ComputeScaleOf(cell, 1), 16);
+  cell.cores_per_host = 1;
+  EXPECT_DOUBLE_EQ(ComputeScaleOf(cell, 0), 1);
 }
 
 TEST(DilationTest, AStreamGetsTheLinkWithoutItsHeaders) {

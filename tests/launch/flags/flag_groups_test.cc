@@ -118,20 +118,31 @@ TEST(ComputeFlagsTest, RefusesWhatDoesNotGoTogether) {
        {kTrain, {record}, ""},
        {kRun, {replay, profile}, ""},
        {kTrain, {replay, profile, "--compute_scale=0.5"}, ""},
+       {kTrain, {"--compute=busy", profile, "--compute_scale=2"}, ""},
+       {kTrain, {"--compute_scale=2"}, ""},
        {kPs, {replay, "--ps_hosts=h:1", "--worker_hosts=h"}, ""},
        {kRun,
         {replay},
         "--compute=replay needs --compute_profile, a file that a real run with "
         "--record_compute=FILE has written"},
+       {kRun,
+        {"--compute=busy"},
+        "--compute=busy needs --compute_profile, a file that a real run with "
+        "--record_compute=FILE has written"},
        {kTrain,
         {profile},
-        "--compute_profile=p is for --compute=replay, and this is "
-        "--compute=real; give --compute=replay, or leave --compute_profile "
-        "out"},
+        "--compute_profile=p is for --compute=replay and busy, and this is "
+        "--compute=real; give one of them, or leave --compute_profile out"},
        {kTrain,
-        {"--compute_scale=2"},
-        "--compute_scale=2 is for --compute=replay, and this is "
-        "--compute=real; give --compute=replay, or leave --compute_scale out"},
+        {"--compute_scale=0.5"},
+        "--compute_scale=0.5 is for --compute=replay, and this is "
+        "--compute=real, which computes no faster than its core; give 1 or "
+        "more, or --compute=replay"},
+       {kTrain,
+        {"--compute=busy", profile, "--compute_scale=0.5"},
+        "--compute_scale=0.5 is for --compute=replay, and this is "
+        "--compute=busy, which computes no faster than its core; give 1 or "
+        "more, or --compute=replay"},
        {kTrain,
         {replay, profile, record},
         "--record_compute=r records how long a model computes, and with "
