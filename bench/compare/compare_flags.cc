@@ -88,9 +88,10 @@ void AddPlace(CompareFlags* flags, FlagSet* set) {
             "machine have a larger one.",
             RealRange{1, kDilationMost}});
   set->Add({"check_dilation", &flags->check_dilation,
-            "Also measure each mode and number of hosts at twice the dilation, "
-            "and leave out of verdicts what then differs by more than 5 %. "
-            "Left out: true with --lab, without --quick."});
+            "Also measure each mode and number of hosts at twice the dilation. "
+            "Cells that then differ by more than 5 % are measured again at "
+            "that dilation, and are left out of verdicts if they differ at "
+            "four times too. Left out: true with --lab, without --quick."});
 }
 
 void AddRuns(CompareFlags* flags, FlagSet* set) {

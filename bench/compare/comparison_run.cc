@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "base/counted.h"
 #include "base/path.h"
 #include "base/status_macros.h"
 #include "bench/compare/comparison_json.h"
@@ -67,10 +68,10 @@ std::string Outcome(const CellRun& run) {
 }  // namespace
 
 ComparisonRun::ComparisonRun(ComparisonRunOptions options)
-    : options_(std::move(options)), time_left_(0, 0, absl::ZeroDuration()) {
-  if (options_.check_dilation) {
-    at_twice_ = CellsAtTwiceTheDilation(options_.comparison.cells);
-  }
+    : options_(std::move(options)),
+      played_(options_.comparison.cells),
+      time_left_(0, 0, options_.first_guess) {
+  if (options_.check_dilation) at_twice_ = CellsAtTwiceTheDilation(played_);
 }
 
 std::string ComparisonRun::PathOf(const Turn& turn) const {
@@ -81,21 +82,20 @@ std::string ComparisonRun::PathOf(const Turn& turn) const {
 
 // Cells in random order, repeats interleaved. The last one of the list is the
 // next.
-std::vector<ComparisonRun::Turn> ComparisonRun::Turns() const {
+std::vector<ComparisonRun::Turn> ComparisonRun::Turns(
+    const std::vector<Cell>& cells, const std::string& folder) const {
   std::mt19937_64 random(options_.order_seed);
   std::vector<Turn> turns;
   for (int repeat = options_.comparison.repeats - 1; repeat >= 0; --repeat) {
     std::vector<Turn> round;
-    for (const Cell& cell : options_.comparison.cells) {
-      round.push_back({cell, repeat, kRuns});
-    }
+    for (const Cell& cell : cells) round.push_back({cell, repeat, folder});
     std::shuffle(round.begin(), round.end(), random);
     turns.insert(turns.end(), round.begin(), round.end());
   }
   return turns;
 }
 
-absl::Status ComparisonRun::ReadBefore(const Turn& turn, Runs* runs) {
+absl::Status ComparisonRun::ReadBefore(const Turn& turn) {
   const std::string path = PathOf(turn);
   const auto text = ReadTextFile(*options_.files, path);
   if (absl::IsNotFound(text.status())) return absl::OkStatus();
@@ -123,7 +123,7 @@ absl::Status ComparisonRun::ReadBefore(const Turn& turn, Runs* runs) {
   CellRun run = std::move(before->cell.runs.front());
   // What failed is tried again.
   if (run.ok) {
-    (*runs)[{turn.cell.name, turn.repeat}] = std::move(run);
+    runs_[{turn.cell.name, turn.repeat}] = std::move(run);
   }
   return absl::OkStatus();
 }
@@ -135,32 +135,21 @@ absl::Status ComparisonRun::Run() {
     SHOAL_RETURN_IF_ERROR(options_.files->CreateDirectories(
         JoinPath(options_.out, folder)));
   }
-  for (Turn& turn : Turns()) {
-    SHOAL_RETURN_IF_ERROR(ReadBefore(turn, &runs_));
-    if (runs_.count({turn.cell.name, turn.repeat}) == 0) {
-      open_.push_back(std::move(turn));
-    }
-  }
-  for (const Cell& cell : at_twice_) {
-    for (int attempt = 0; attempt < kDilationTries; ++attempt) {
-      SHOAL_RETURN_IF_ERROR(
-          ReadBefore({cell, attempt, kDilation}, &dilation_runs_));
-    }
-    TryDilation(cell);
-  }
+  SHOAL_RETURN_IF_ERROR(OpenTurns(Turns(played_, kRuns)));
+  SHOAL_RETURN_IF_ERROR(OpenTries(at_twice_));
   begun_ = true;
   const std::string path = JoinPath(options_.out, "compare.json");
   const auto before = ReadComparison(*options_.files, path);
   found->started = before.ok() && !runs_.empty() ? before->started
                                                  : IsoTime(options_.now());
   if (before.ok() && !runs_.empty()) Keep(before->data);
-  const int done = static_cast<int>(runs_.size() + dilation_runs_.size());
-  if (done > 0) {
-    options_.say(absl::StrCat(done, " runs are there from before"));
+  if (!runs_.empty()) {
+    options_.say(absl::StrCat(runs_.size(), " runs are there from before"));
   }
-  time_left_ = TimeLeft(done + static_cast<int>(open_.size()), done,
-                        options_.first_guess);
+  const int done = static_cast<int>(runs_.size());
+  time_left_.Add(done + static_cast<int>(open_.size()), done);
   absl::Status measured = MeasureAll();
+  if (measured.ok()) measured = MeasureSlower();
   if (options_.add_collective) {
     const absl::Status added = options_.add_collective(measured.ok(), found);
     if (measured.ok()) measured = added;
@@ -169,6 +158,63 @@ absl::Status ComparisonRun::Run() {
   const absl::Status written =
       options_.files->WriteFileAtomically(path, ComparisonJson(*found));
   return measured.ok() ? written : measured;
+}
+
+// Opens the turns that have no run yet.
+absl::Status ComparisonRun::OpenTurns(std::vector<Turn> turns) {
+  for (Turn& turn : turns) {
+    SHOAL_RETURN_IF_ERROR(ReadBefore(turn));
+    if (runs_.count({turn.cell.name, turn.repeat}) == 0) {
+      open_.push_back(std::move(turn));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ComparisonRun::OpenTries(const std::vector<Cell>& at_twice) {
+  for (const Cell& cell : at_twice) {
+    for (int attempt = 0; attempt < kDilationTries; ++attempt) {
+      SHOAL_RETURN_IF_ERROR(ReadBefore({cell, attempt, kDilation}));
+    }
+    TryDilation(cell);
+  }
+  return absl::OkStatus();
+}
+
+// Measures the cells that the check found to differ once more, at twice the
+// dilation. The tries of before are runs of theirs.
+absl::Status ComparisonRun::MeasureSlower() {
+  std::vector<Cell> before, slower;
+  for (const Cell& cell : played_) before.push_back(WithRuns(cell));
+  std::vector<Cell> judges;
+  for (const Cell& at_twice : at_twice_) {
+    if (!ShouldBeSlower(WithRuns(at_twice), before)) {
+      judges.push_back(at_twice);
+      continue;
+    }
+    for (Cell& cell : played_) {
+      if (!IsJudgedBy(cell, at_twice)) continue;
+      cell = AtTwiceTheDilation(std::move(cell));
+      slower.push_back(cell);
+    }
+  }
+  if (slower.empty()) return absl::OkStatus();
+  const std::vector<Cell> tries = CellsAtTwiceTheDilation(slower);
+  at_twice_ = std::move(judges);
+  at_twice_.insert(at_twice_.end(), tries.begin(), tries.end());
+  const size_t known = runs_.size();
+  SHOAL_RETURN_IF_ERROR(OpenTurns(Turns(slower, kDilation)));
+  SHOAL_RETURN_IF_ERROR(OpenTries(tries));
+  const int done = static_cast<int>(runs_.size() - known);
+  time_left_.Add(done + static_cast<int>(open_.size()), done);
+  options_.say(absl::StrCat(
+      Counted(slower.size(), "cell"),
+      " of modes and hosts that differ when "
+      "they are played twice as slow: ",
+      open_.empty() ? "all runs at that dilation are there from before"
+                    : absl::StrCat("they are measured at that dilation, ",
+                                   Counted(open_.size(), "run"), " more")));
+  return MeasureAll();
 }
 
 absl::Status ComparisonRun::MeasureAll() {
@@ -192,15 +238,14 @@ absl::Status ComparisonRun::Measure(const Turn& turn) {
   time_left_.OnRun(options_.now() - start, again);
   options_.say(absl::StrCat("  ", Outcome(run),
                             again ? "; it is measured again later" : ""));
-  const bool regular = turn.folder == kRuns;
-  (regular ? runs_ : dilation_runs_)[{turn.cell.name, turn.repeat}] = run;
+  runs_[{turn.cell.name, turn.repeat}] = run;
   if (again) {
     Turn later = turn;
     ++later.tries;
     open_.insert(open_.begin(), std::move(later));
     return absl::OkStatus();
   }
-  if (!regular) TryDilation(turn.cell);
+  if (turn.tries_dilation) TryDilation(turn.cell);
   RunFile file{options_.settings, turn.cell};
   file.cell.formula = options_.formula(turn.cell, data.mean_batch);
   if (file.cell.formula.has_value()) {
@@ -217,38 +262,38 @@ void ComparisonRun::Keep(const ComparedData& data) {
   if (data.files > 0) known->files = data.files;
 }
 
-std::vector<CellRun> ComparisonRun::RunsOf(const Runs& runs,
-                                           const Cell& cell) const {
-  std::vector<CellRun> found;
-  for (auto run = runs.lower_bound({cell.name, 0});
-       run != runs.end() && run->first.first == cell.name; ++run) {
-    found.push_back(run->second);
+Cell ComparisonRun::WithRuns(Cell cell) const {
+  cell.runs.clear();
+  for (auto run = runs_.lower_bound({cell.name, 0});
+       run != runs_.end() && run->first.first == cell.name; ++run) {
+    cell.runs.push_back(run->second);
   }
-  return found;
+  return cell;
 }
 
 // Puts one more try of a cell at twice its dilation behind all other turns, if
 // it needs one.
 void ComparisonRun::TryDilation(Cell at_twice) {
-  at_twice.runs = RunsOf(dilation_runs_, at_twice);
-  const int tries = static_cast<int>(at_twice.runs.size());
-  for (const Cell& cell : options_.comparison.cells) {
-    Cell twin = cell;
-    twin.runs = RunsOf(runs_, cell);
-    if (!IsTwinOf(twin, at_twice)) continue;
-    if (!NeedsAnotherTry(twin, at_twice)) return;
-    at_twice.runs.clear();
-    open_.insert(open_.begin(), {std::move(at_twice), tries, kDilation});
+  const Cell tried = WithRuns(at_twice);
+  for (const Cell& cell : played_) {
+    if (!IsTwinOf(cell, at_twice)) continue;
+    if (!NeedsAnotherTry(WithRuns(cell), tried)) return;
+    const int tries = static_cast<int>(tried.runs.size());
+    open_.insert(open_.begin(), {std::move(at_twice), tries, kDilation, true});
     return;
   }
 }
 
 void ComparisonRun::Conclude(bool ended) {
   Comparison* const found = &options_.comparison;
-  for (Cell& cell : found->cells) {
-    const auto formula = formulas_.find(cell.name);
+  for (size_t i = 0; i < played_.size(); ++i) {
+    const Cell& played = played_[i];
+    Cell& cell = found->cells[i];
+    const auto formula = formulas_.find(played.name);
     if (formula != formulas_.end()) cell.formula = formula->second;
-    cell.runs = RunsOf(runs_, cell);
+    cell.dilation = played.dilation;
+    found->dilation = std::max(found->dilation, cell.dilation);
+    cell.runs = WithRuns(played).runs;
     for (CellRun& run : cell.runs) {
       // A job that was stopped early does not know how many rows there are, but
       // another run may, or whoever made the data.
@@ -259,9 +304,8 @@ void ComparisonRun::Conclude(bool ended) {
     }
     cell.grey = GreyReason(cell);
   }
-  for (Cell at_twice : at_twice_) {
-    at_twice.runs = RunsOf(dilation_runs_, at_twice);
-    JudgeDilation(at_twice, &found->cells);
+  for (const Cell& at_twice : at_twice_) {
+    JudgeDilation(WithRuns(at_twice), &found->cells);
   }
   found->verdicts = VerdictsOf(*found, options_.calibrate);
   found->ended = ended ? IsoTime(options_.now()) : "";

@@ -73,28 +73,34 @@ class ComparisonRun {
     Cell cell;
     int repeat = 0;
     std::string folder;  // below OUT
-    int tries = 0;       // before
+    bool tries_dilation = false;
+    int tries = 0;  // before
   };
-  // Runs by cell and repeat.
-  using Runs = std::map<std::pair<std::string, int>, CellRun>;
 
   std::string PathOf(const Turn& turn) const;
-  absl::Status ReadBefore(const Turn& turn, Runs* runs);
-  std::vector<Turn> Turns() const;
+  absl::Status ReadBefore(const Turn& turn);
+  std::vector<Turn> Turns(const std::vector<Cell>& cells,
+                          const std::string& folder) const;
+  absl::Status OpenTurns(std::vector<Turn> turns);
+  absl::Status OpenTries(const std::vector<Cell>& at_twice);
   absl::Status MeasureAll();
   absl::Status Measure(const Turn& turn);
+  absl::Status MeasureSlower();
   void Keep(const ComparedData& data);
-  std::vector<CellRun> RunsOf(const Runs& runs, const Cell& cell) const;
+  Cell WithRuns(Cell cell) const;
   void TryDilation(Cell at_twice);
   void Conclude(bool ended);
 
   ComparisonRunOptions options_;
   bool begun_ = false;
   std::vector<Turn> open_;  // turns to do, the next one last
-  Runs runs_;               // of OUT/runs
-  Runs dilation_runs_;      // of OUT/dilation
+  // By cell and repeat.
+  std::map<std::pair<std::string, int>, CellRun> runs_;
   std::map<std::string, RoleBytes> formulas_;  // by cell
-  std::vector<Cell> at_twice_;                 // to check the dilation with
+  // The cells of the comparison as they are played: some slower than they were
+  // to be, which have other names.
+  std::vector<Cell> played_;
+  std::vector<Cell> at_twice_;  // to check the dilation with
   TimeLeft time_left_;
 };
 

@@ -51,14 +51,22 @@ std::string Reason(const Cell& cell, const Cell& at_twice,
       at_twice.dilation, at_twice.dilation / 2);
 }
 
-// Whether the cell has the mode and the hosts of `at_twice`.
-bool IsJudgedBy(const Cell& cell, const Cell& at_twice) {
-  return cell.mode == at_twice.mode && cell.hosts == at_twice.hosts &&
-         cell.backup_workers == at_twice.backup_workers &&
-         cell.compute == at_twice.compute;
+// The cell of `cells` that `at_twice` was made from, or nullptr.
+const Cell* TwinOf(const Cell& at_twice, const std::vector<Cell>& cells) {
+  for (const Cell& cell : cells) {
+    if (IsTwinOf(cell, at_twice)) return &cell;
+  }
+  return nullptr;
 }
 
 }  // namespace
+
+Cell AtTwiceTheDilation(Cell cell) {
+  cell.dilation *= 2;
+  cell.name += "_twice";
+  cell.runs.clear();
+  return cell;
+}
 
 std::vector<Cell> CellsAtTwiceTheDilation(const std::vector<Cell>& cells) {
   std::vector<Cell> twice;
@@ -70,12 +78,15 @@ std::vector<Cell> CellsAtTwiceTheDilation(const std::vector<Cell>& cells) {
              .second) {
       continue;
     }
-    twice.push_back(cell);
-    twice.back().dilation *= 2;
-    twice.back().name += "_twice";
-    twice.back().runs.clear();
+    twice.push_back(AtTwiceTheDilation(cell));
   }
   return twice;
+}
+
+bool IsJudgedBy(const Cell& cell, const Cell& at_twice) {
+  return cell.mode == at_twice.mode && cell.hosts == at_twice.hosts &&
+         cell.backup_workers == at_twice.backup_workers &&
+         cell.compute == at_twice.compute;
 }
 
 bool IsTwinOf(const Cell& cell, const Cell& at_twice) {
@@ -101,12 +112,26 @@ bool NeedsAnotherTry(const Cell& cell, const Cell& at_twice) {
           (!difference.has_value() || Differs(difference)));
 }
 
+bool ShouldBeSlower(const Cell& at_twice, const std::vector<Cell>& cells) {
+  const Cell* const twin = TwinOf(at_twice, cells);
+  if (twin == nullptr || !Differs(DilationDifference(*twin, at_twice))) {
+    return false;
+  }
+  for (const CellRun& run : at_twice.runs) {
+    if (!run.ok) return false;
+  }
+  return 2 * at_twice.dilation <= kDilationMost &&
+         std::all_of(cells.begin(), cells.end(), [&](const Cell& cell) {
+           const Cell slower = AtTwiceTheDilation(cell);
+           return !IsJudgedBy(cell, at_twice) ||
+                  (slower.dilation <= kDilationMost &&
+                   HasSharesOfTheKernel(slower));
+         });
+}
+
 void JudgeDilation(const Cell& at_twice, std::vector<Cell>* cells) {
-  const auto twin =
-      std::find_if(cells->begin(), cells->end(), [&](const Cell& cell) {
-        return IsTwinOf(cell, at_twice);
-      });
-  if (twin == cells->end() || at_twice.runs.empty()) return;
+  const Cell* const twin = TwinOf(at_twice, *cells);
+  if (twin == nullptr || at_twice.runs.empty()) return;
   const std::optional<double> difference = DilationDifference(*twin, at_twice);
   const std::string reason = Reason(*twin, at_twice, difference);
   for (Cell& cell : *cells) {

@@ -12,18 +12,27 @@ namespace shoal {
 // Does a lab say the same when it is slower? A mode on some number of hosts is
 // also tried at twice its dilation, on the first model and network. Where the
 // samples/s then differ, this machine is too small to play these hosts at the
-// dilation that they have, and their cells are out of verdicts. Pure.
+// dilation that they have. Their cells are played at twice the dilation then,
+// and tried at four times. If they differ still, they are out of verdicts.
+// Pure.
 
 // A difference above this share is one.
 inline constexpr double kDilationTolerance = .05;
 // A try that differs is repeated, and the median of so many counts.
 inline constexpr int kDilationTries = 3;
 
-// The cells to try, at twice their dilation and with "_twice" after their
-// names: the first one of each mode and number of hosts, computed or replayed,
-// without a straggler. Those that would be above kDilationMost are left out.
+// The cell at twice its dilation, with "_twice" after its name and without
+// runs.
+Cell AtTwiceTheDilation(Cell cell);
+
+// The cells to try, at twice their dilation: the first one of each mode and
+// number of hosts, computed or replayed, without a straggler. Those that would
+// be above kDilationMost are left out.
 std::vector<Cell> CellsAtTwiceTheDilation(const std::vector<Cell>& cells);
 
+// Whether the cell has the mode and the hosts of `at_twice`, and so is judged
+// by it.
+bool IsJudgedBy(const Cell& cell, const Cell& at_twice);
 // Whether `at_twice` was made from this cell.
 bool IsTwinOf(const Cell& cell, const Cell& at_twice);
 
@@ -37,6 +46,10 @@ std::optional<double> DilationDifference(const Cell& cell,
 // has: it has none, or they differ or were disturbed, and are fewer than
 // kDilationTries.
 bool NeedsAnotherTry(const Cell& cell, const Cell& at_twice);
+
+// Whether the cells of the mode and hosts of `at_twice` differ, and can be
+// played, and tried, at twice the dilation of those in `cells`.
+bool ShouldBeSlower(const Cell& at_twice, const std::vector<Cell>& cells);
 
 // Puts the difference, and the reason to grey them, into the cells of the mode
 // and hosts of `at_twice`, also into those with a straggler. A cell that is

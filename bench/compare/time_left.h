@@ -15,6 +15,11 @@ class TimeLeft {
   TimeLeft(int runs, int done, absl::Duration first_guess)
       : runs_(runs), done_(done), first_guess_(first_guess) {}
 
+  // So many runs more, of which `done` are from before.
+  void Add(int runs, int done) {
+    runs_ += runs;
+    done_ += done;
+  }
   // A run took this long. `again`: it does not count, and comes once more.
   void OnRun(absl::Duration took, bool again);
 

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -339,28 +341,93 @@ TEST_F(ComparisonRunTest, WhatWasMeasuredIsKnownIfTheDiskIsFull) {
   EXPECT_EQ(runs, 1);
 }
 
-TEST_F(ComparisonRunTest, CellsThatDifferAtTwiceTheDilationAreGrey) {
-  options_.check_dilation = true;
-  options_.comparison.repeats = 1;
-  next_ = [](const Cell& cell, CellRun run) -> absl::StatusOr<CellRun> {
+// The speed of ring at each dilation; other modes have 1000.
+std::function<absl::StatusOr<CellRun>(const Cell&, CellRun)> RingHas(
+    std::map<double, double> speeds) {
+  return [speeds = std::move(speeds)](const Cell& cell,
+                                      CellRun run) -> absl::StatusOr<CellRun> {
     run.samples_per_second =
-        cell.mode == "ring" && cell.dilation > 1 ? 800 : 1000;
+        cell.mode == "ring" ? speeds.at(cell.dilation) : 1000;
     return run;
   };
+}
+
+TEST_F(ComparisonRunTest, CellsThatDifferAtTwiceTheDilationArePlayedAtIt) {
+  options_.check_dilation = true;
+  options_.comparison.repeats = 1;
+  next_ = RingHas({{1, 1000}, {2, 800}, {4, 810}});
   ASSERT_TRUE(Run().ok());
   // Three cells, each once at twice, and ring, which differs, two times more.
-  EXPECT_EQ(measured_.size(), 8u);
+  // These are its runs at twice, which is tried once.
+  EXPECT_EQ(measured_.size(), 9u);
   EXPECT_EQ(std::set<std::string>(measured_.begin(), measured_.begin() + 3),
             (std::set<std::string>{"A_async.0", "A_ring.0", "A_sync.0"}));
   EXPECT_EQ(found_.cells[0].grey, "");
+  EXPECT_EQ(found_.cells[0].dilation, 1);
   EXPECT_EQ(found_.cells[0].dilation_difference, 0);
-  EXPECT_THAT(found_.cells[1].grey,
-              HasSubstr("ring on 1 host had 0.80 of its samples/s"));
+  EXPECT_EQ(found_.cells[1].name, "A_ring");
+  EXPECT_EQ(found_.cells[1].grey, "");
+  EXPECT_EQ(found_.cells[1].dilation, 2);
+  EXPECT_EQ(found_.cells[1].runs.size(), 3u);
+  EXPECT_NEAR(*found_.cells[1].dilation_difference, .0125, 1e-9);
+  EXPECT_EQ(found_.cells[1].formula->ps_received, 500);
+  EXPECT_EQ(found_.dilation, 2);
+  EXPECT_THAT(said_, HasSubstr("1 cell of modes and hosts that differ when "
+                               "they are played twice as slow: they are "
+                               "measured at that dilation, 1 run more"));
   EXPECT_EQ(ComparisonJson(Written()), ComparisonJson(found_));
   // All that is there already.
   ASSERT_TRUE(Run().ok());
   EXPECT_TRUE(measured_.empty());
-  EXPECT_NE(found_.cells[1].grey, "");
+  EXPECT_EQ(found_.cells[1].dilation, 2);
+}
+
+TEST_F(ComparisonRunTest, CellsThatDifferStillAreGrey) {
+  options_.check_dilation = true;
+  options_.comparison.repeats = 1;
+  next_ = RingHas({{1, 1000}, {2, 800}, {4, 640}});
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(found_.cells[1].grey,
+              AllOf(HasSubstr("ring on 1 host had 0.80 of its samples/s"),
+                    HasSubstr("at dilation 4 in place of 2")));
+  EXPECT_EQ(found_.cells[0].grey, "");
+}
+
+TEST_F(ComparisonRunTest, CellsThatCannotBePlayedSlowerAreGrey) {
+  options_.check_dilation = true;
+  options_.comparison.repeats = 1;
+  for (Cell& cell : options_.comparison.cells) cell.dilation = 20;
+  next_ = RingHas({{20, 1000}, {40, 800}});
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(measured_.size(), 8u);
+  EXPECT_EQ(found_.cells[1].dilation, 20);
+  EXPECT_THAT(found_.cells[1].grey, HasSubstr("at dilation 40 in place of 20"));
+}
+
+TEST_F(ComparisonRunTest, AllCellsOfTheModeAndHostsArePlayedSlower) {
+  options_.check_dilation = true;
+  for (const char* mode : {"ring", "async"}) {
+    Cell other;
+    other.name = absl::StrCat("B_", mode);
+    other.model = "B";
+    other.mode = mode;
+    options_.comparison.cells.push_back(other);
+  }
+  options_.comparison.models["B"] = {};
+  next_ = RingHas({{1, 1000}, {2, 800}, {4, 800}});
+  // Ten runs, three tries and two more of ring; then B's first one.
+  stop_after_ = 16;
+  EXPECT_TRUE(absl::IsCancelled(Run()));
+  EXPECT_EQ(Written().ended, "");
+  stop_after_ = 1000;
+  ASSERT_TRUE(Run().ok());
+  // The other one of B, and ring's try at four times.
+  EXPECT_EQ(measured_.size(), 2u);
+  const Comparison found = Written();
+  EXPECT_EQ(found.cells[3].dilation, 2);
+  EXPECT_EQ(found.cells[3].runs.size(), 2u);
+  EXPECT_EQ(found.cells[3].runs[0].samples_per_second, 800);
+  EXPECT_EQ(found.cells[4].dilation, 1);
 }
 
 TEST_F(ComparisonRunTest, TheCheckOfTheDilationGoesOnAfterAStop) {
@@ -374,7 +441,8 @@ TEST_F(ComparisonRunTest, TheCheckOfTheDilationGoesOnAfterAStop) {
   EXPECT_TRUE(absl::IsCancelled(Run()));
   stop_after_ = 1000;
   ASSERT_TRUE(Run().ok());
-  EXPECT_EQ(measured_.size(), 5u);
+  // Five tries more, and each cell once at four times.
+  EXPECT_EQ(measured_.size(), 8u);
 }
 
 TEST(TimeLeftTest, GuessesFromTheRunsThatItSaw) {
