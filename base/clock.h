@@ -6,7 +6,8 @@
 namespace shoal {
 
 // SEAM: the time. Implementations: the real clock, and the simulator's
-// (tests/harness). Never goes backwards within one process. Thread-safe.
+// (tests/harness). Never goes backwards within one process; ProcessorClock
+// (base/processor_clock.h), the one exception, within one thread. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;

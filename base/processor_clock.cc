@@ -8,8 +8,8 @@
 namespace shoal {
 namespace {
 
-// Multiplies and adds, as what is played does, so often. The core is not asked
-// for anything meanwhile.
+// Does so many rounds of multiplications and additions, as a model does. Makes
+// no system call.
 void Work(int64_t rounds) {
   constexpr int kFloats = 1024;
   alignas(64) float values[kFloats] = {};

@@ -7,8 +7,8 @@
 namespace shoal {
 
 // The processor time of the thread that asks, user and system, since it
-// started. It stands still while the thread waits or others have the core. Who
-// waits for a time here does so at work: SleepUntil keeps the core busy.
+// started. It stands still while the thread waits or others have the core.
+// SleepUntil computes until the time has come.
 //
 // Thread-safe, but a time that one thread has read means nothing to another.
 class ProcessorClock final : public SleepingClock {

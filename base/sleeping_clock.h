@@ -7,7 +7,8 @@
 namespace shoal {
 
 // SEAM: a clock on which a thread waits for a time. Implementations: the real
-// one, and the one of tests, which moves when it is waited on. Thread-safe.
+// one; the processor time of a thread (base/processor_clock.h); and the one of
+// tests, which moves when it is waited on. Thread-safe.
 class SleepingClock : public Clock {
  public:
   // Returns at `time` or as soon after it as the machine allows; at once if

@@ -1,5 +1,6 @@
 #include "cluster/job_progress.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -40,17 +41,22 @@ void JobProgress::NewLife(Role role, int index, const std::string& place,
                           absl::Time now) {
   if (role == Role::kPs) {
     ps_[index].address = place;
+    Close(&ps_[index].bytes);
     ps_[index].bytes.NewLife(now);
   } else {
     Worker& worker = workers_[index];
     worker.host = place;
     worker.earlier_samples += worker.progress.examples;
     worker.progress = {};
+    Close(&worker.seconds);
+    Close(&worker.bytes);
     worker.seconds.NewLife(now);
     worker.bytes.NewLife(now);
     worker.earlier_steps.Merge(std::exchange(worker.steps, {}));
   }
-  Usage(role, index).NewLife(now);
+  UsageMeter& usage = Usage(role, index);
+  Close(&usage);
+  usage.NewLife(now);
 }
 
 void JobProgress::OnHeartbeat(Role role, int index, const Heartbeat& heartbeat,
@@ -58,10 +64,13 @@ void JobProgress::OnHeartbeat(Role role, int index, const Heartbeat& heartbeat,
   OnUsage(role, index, heartbeat.usage, now);
   if (role == Role::kPs) {
     ps_[index].staleness = heartbeat.staleness;
+    Close(&ps_[index].bytes);
     ps_[index].bytes.Add(SumsOf(heartbeat.bytes), now);
     return;
   }
   Worker& worker = workers_[index];
+  Close(&worker.seconds);
+  Close(&worker.bytes);
   worker.seconds.Add(heartbeat.time.seconds, now);
   worker.bytes.Add(SumsOf(heartbeat.bytes), now);
   if (heartbeat.time.steps.micros.count() >= worker.steps.micros.count()) {
@@ -81,7 +90,9 @@ void JobProgress::OnHeartbeat(Role role, int index, const Heartbeat& heartbeat,
 
 void JobProgress::OnUsage(Role role, int index, const ResourceUsage& usage,
                           absl::Time now) {
-  Usage(role, index).Add(usage, now);
+  UsageMeter& meter = Usage(role, index);
+  Close(&meter);
+  meter.Add(usage, now);
 }
 
 void JobProgress::OnShardReport(int member, const StatsReply& stats) {
@@ -136,15 +147,6 @@ void JobProgress::OpenSteady(uint64_t examples, absl::Time now) {
 
 void JobProgress::CloseSteady(uint64_t examples, absl::Time now) {
   steady_to_ = Point{now, examples};
-  for (auto& [index, worker] : workers_) {
-    worker.usage.CloseWindow(now);
-    worker.seconds.CloseWindow(now);
-    worker.bytes.CloseWindow(now);
-  }
-  for (auto& [index, ps] : ps_) {
-    ps.usage.CloseWindow(now);
-    ps.bytes.CloseWindow(now);
-  }
 }
 
 JobProgress::Quality JobProgress::Newest() const {
@@ -182,10 +184,11 @@ void JobProgress::FillWorkers(JobReport* report) const {
     out.peak_rss_bytes = worker.usage.peak_rss_bytes();
     out.seconds = worker.seconds.total();
     report->workers.push_back(out);
-    report->steady_worker_cpu_seconds += worker.usage.WindowCpuSeconds();
-    AddTo(&report->steady_seconds, worker.seconds.InWindow());
+    report->steady_worker_cpu_seconds +=
+        Closed(worker.usage).WindowCpuSeconds();
+    AddTo(&report->steady_seconds, Closed(worker.seconds).InWindow());
     AddTo(&bytes, worker.bytes.total());
-    AddTo(&steady_bytes, worker.bytes.InWindow());
+    AddTo(&steady_bytes, Closed(worker.bytes).InWindow());
   }
   report->worker_bytes = BytesOf(bytes);
   report->steady_worker_bytes = BytesOf(steady_bytes);
@@ -215,9 +218,9 @@ void JobProgress::FillServers(JobReport* report) const {
       report->staleness.Merge(ps.staleness);
     }
     report->ps.push_back(std::move(out));
-    report->steady_ps_cpu_seconds += ps.usage.WindowCpuSeconds();
+    report->steady_ps_cpu_seconds += Closed(ps.usage).WindowCpuSeconds();
     AddTo(&bytes, ps.bytes.total());
-    AddTo(&steady_bytes, ps.bytes.InWindow());
+    AddTo(&steady_bytes, Closed(ps.bytes).InWindow());
   }
   report->ps_bytes = BytesOf(bytes);
   report->steady_ps_bytes = BytesOf(steady_bytes);
@@ -233,7 +236,9 @@ void JobProgress::Fill(absl::Time now, JobReport* report) const {
   if (start_.has_value()) report->wall = end_.value_or(now) - *start_;
   if (steady_from_.has_value()) {
     const Point to = steady_to_.value_or(Point{now, report->trained});
-    report->steady_samples = to.second - steady_from_->second;
+    // Steps of a server that was lost are trained again.
+    report->steady_samples =
+        to.second - std::min(to.second, steady_from_->second);
     report->steady_wall_seconds =
         absl::ToDoubleSeconds(to.first - steady_from_->first);
   } else {

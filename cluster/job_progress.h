@@ -53,8 +53,8 @@ class JobProgress {
   // Sets the examples scored so far, for the speed of a job that trains
   // nothing.
   void OnScored(uint64_t examples, absl::Time now);
-  // Open the steady window, once, and close it, at which `examples` were
-  // trained. A window that is closed again ends later.
+  // Open the steady window, once, and close it; `examples` were trained by
+  // then. Closed again, it ends later; that may come with every step.
   void OpenSteady(uint64_t examples, absl::Time now);
   void CloseSteady(uint64_t examples, absl::Time now);
   bool steady_open() const { return steady_from_.has_value(); }
@@ -101,6 +101,17 @@ class JobProgress {
   using Point = std::pair<absl::Time, uint64_t>;  // when, examples
 
   UsageMeter& Usage(Role role, int index);
+  // Ends the window of some sums with the steady window. To be called before
+  // the next message, and for what is told now.
+  template <typename Sums>
+  void Close(Sums* sums) const {
+    if (steady_to_.has_value()) sums->CloseWindow(steady_to_->first);
+  }
+  template <typename Sums>
+  Sums Closed(Sums sums) const {
+    Close(&sums);
+    return sums;
+  }
   Quality Newest() const;
   CurvePoint PointAt(absl::Time now, uint64_t examples) const;
   void FillWorkers(JobReport* report) const;

@@ -21,7 +21,7 @@ class UsageMeter {
 
   // As those of WindowSums.
   void OpenWindow(absl::Time now) { cpu_.OpenWindow(now); }
-  void CloseWindow(absl::Time now) { cpu_.CloseWindow(now); }
+  void CloseWindow(absl::Time at) { cpu_.CloseWindow(at); }
 
   double cpu_seconds() const { return cpu_.total()[0]; }
   uint64_t peak_rss_bytes() const { return peak_rss_bytes_; }

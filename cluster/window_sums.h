@@ -42,9 +42,12 @@ class WindowSums {
 
   // Open the job's window, once, and close it; closed again, it ends later. If
   // it was opened before the first life, or never, all that was added up to the
-  // close counts.
+  // close counts. The window may be closed at a time that is past, if no
+  // message has come since; otherwise nothing changes.
   void OpenWindow(absl::Time now) { open_ = NewEdge(now); }
-  void CloseWindow(absl::Time now) { close_ = NewEdge(now); }
+  void CloseWindow(absl::Time at) {
+    if (!newest_.has_value() || at >= *newest_) close_ = NewEdge(at);
+  }
 
   Sums total() const {
     Sums sums;
@@ -69,8 +72,8 @@ class WindowSums {
     bool resolved = false;
   };
 
-  Edge NewEdge(absl::Time now) const {
-    return {now, newest_.value_or(now), total()};
+  Edge NewEdge(absl::Time at) const {
+    return {at, newest_.value_or(at), total()};
   }
 
   void Resolve(std::optional<Edge>& edge, absl::Time now) const {

@@ -43,7 +43,7 @@ JobFacts JobFactsFromFlags(const JobFlags& flags) {
                     flags.cluster.ps,          flags.cluster.workers,
                     flags.PipelineDepth(),     SHOAL_VERSION,
                     OwnHost(),                 UsersFlags(flags)};
-  facts.compute = {flags.compute.Replays(), flags.compute.compute_profile,
+  facts.compute = {flags.compute.compute, flags.compute.compute_profile,
                    flags.compute.compute_scale};
   return facts;
 }

@@ -11,9 +11,9 @@
 namespace shoal {
 
 // A model that computes no faster than a slower core would: a call lasts at
-// least `pace` times its processor time (--compute_scale). What it does not
-// compute of that time, it waits. So a thread that gets more of a processor
-// than the core that it plays would give gains nothing by it.
+// least `pace` times its processor time (--compute_scale). For the rest of that
+// time it sleeps. So a thread that gets more of a processor than the core that
+// it plays would give gains nothing by it.
 //
 // ForwardBackward calls on_final at such times too. The time that on_final
 // itself takes comes on top.

@@ -22,7 +22,7 @@ namespace shoal {
 class RecordedModel final : public Model {
  public:
   // `batch_size` is that of a whole batch. `clock`, that of the record,
-  // outlives the model.
+  // outlives the model; it may be that of the thread that calls.
   RecordedModel(std::unique_ptr<Model> model, int batch_size,
                 const Clock* clock);
 

@@ -58,9 +58,9 @@ class ReplayedModel final : public Model {
  public:
   // `model` is the one that is played: its variables and its objective.
   // `worker` is the number of the worker in its job, and chooses the step that
-  // it begins with. `clock` outlives the replay. REQUIRES: worker >= 0, scale >
-  // 0, and the profile, which has a step, is of the model's shape
-  // (CheckSameShape).
+  // it begins with. `clock`, which may be that of the thread that calls,
+  // outlives the replay. REQUIRES: worker >= 0, scale > 0, and the profile,
+  // which has a step, is of the model's shape (CheckSameShape).
   ReplayedModel(std::unique_ptr<Model> model,
                 std::shared_ptr<const ComputeProfile> profile, int worker,
                 double scale, SleepingClock* clock);

@@ -27,7 +27,7 @@ std::string SpeedLine(const JobReport& report, const ComputeFacts& compute) {
                                   absl::ToDoubleSeconds(report.wall))
                 : "-";
   std::string line = absl::StrCat("speed      ", samples);
-  if (compute.replayed) return line;
+  if (compute.replayed()) return line;
   absl::StrAppendFormat(&line, "; CPU: workers %.1f s", worker_cpu);
   // The copies of ranks are in the processes of the workers.
   const bool in_workers =
@@ -40,12 +40,25 @@ std::string SpeedLine(const JobReport& report, const ComputeFacts& compute) {
   return line;
 }
 
+// Empty: the workers computed as fast as they could.
 std::string ComputeLine(const ComputeFacts& compute) {
-  const std::string scale =
-      compute.scale == 1 ? "" : absl::StrCat(" times ", compute.scale);
-  return absl::StrCat("compute    replayed from ", compute.profile, scale,
-                      ": no model was trained, and loss, AUC and CPU time are "
-                      "not measured");
+  const std::string held_back = absl::StrCat(
+      "a batch lasted at least ", compute.scale, " times its processor time");
+  if (!compute.replayed()) {
+    return compute.scale == 1
+               ? ""
+               : absl::StrCat("compute    held back: ", held_back);
+  }
+  std::string line = absl::StrCat("compute    replayed from ", compute.profile);
+  if (compute.source == ComputeSource::kBusy) {
+    absl::StrAppend(&line, " by busy cores");
+    if (compute.scale != 1) absl::StrAppend(&line, ", ", held_back);
+  } else if (compute.scale != 1) {
+    absl::StrAppend(&line, " times ", compute.scale);
+  }
+  return absl::StrCat(line,
+                      ": no model was trained, and loss, AUC and CPU "
+                      "time are not measured");
 }
 
 // Adds one line per evaluation: "AUC        0.76249, logloss …". The line of a
@@ -201,7 +214,8 @@ std::vector<std::string> ClosingText(const JobReport& report,
   AddEvaluations(report, &lines);
   AddPredictions(report, &lines);
   AddCheckpoints(report, &lines);
-  if (compute.replayed) lines.push_back(ComputeLine(compute));
+  const std::string computed = ComputeLine(compute);
+  if (!computed.empty()) lines.push_back(computed);
   lines.push_back(SpeedLine(report, compute));
   if (!report.workers.empty()) lines.push_back(WorkersLine(report));
   if (report.trains) lines.push_back(StalenessLine(report));

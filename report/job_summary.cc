@@ -25,7 +25,7 @@ void WriteText(const char* name, const std::string& text, JsonWriter* w) {
 void WriteCpuSeconds(const char* name, const ComputeFacts& compute,
                      double seconds, JsonWriter* w) {
   w->Key(name);
-  compute.replayed ? w->Null() : w->Double(seconds);
+  compute.replayed() ? w->Null() : w->Double(seconds);
 }
 
 // Seconds of a train thread, or of several, by state.
@@ -257,7 +257,7 @@ void WriteFacts(const JobFacts& facts, JsonWriter* w) {
 }
 
 void WriteCompute(const ComputeFacts& compute, JsonWriter* w) {
-  w->Key("compute").BeginObject().Field("replayed", compute.replayed);
+  w->Key("compute").BeginObject().Field("replayed", compute.replayed());
   WriteText("profile", compute.profile, w);
   w->Field("scale", compute.scale).EndObject();
 }

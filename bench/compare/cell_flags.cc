@@ -129,17 +129,22 @@ FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
   if (place.epochs > 0) RunOn(place.epochs, &flags);
   if (place.seed.has_value()) Set(&flags, "seed", absl::StrCat(*place.seed));
   if (cell.replayed()) {
-    // Played hosts have so much processor time, of which a worker takes its
-    // part. On loopback many workers may share a few cores.
+    // A played host has a quota of processor time, and a replayed worker has to
+    // use its part of it. On loopback many workers may share a few cores.
     const bool played = cell.cores_per_host > 0;
     Set(&flags, "compute",
         ChoiceWord(kComputeSources,
                    played ? ComputeSource::kBusy : ComputeSource::kReplay));
     Set(&flags, "compute_profile", place.profile);
   }
-  if (const double scale = ComputeScaleOf(cell, 0); scale > 1) {
-    // A host may have one of its own, which its command gets.
-    Set(&flags, "compute_scale", absl::StrFormat("%.17g", scale));
+  double slowest = 1;
+  for (int host = 0; host < cell.hosts; ++host) {
+    slowest = std::max(slowest, ComputeScaleOf(cell, host));
+  }
+  if (slowest > 1) {
+    // The command of each host gets its own (CellRunner).
+    Set(&flags, "compute_scale",
+        absl::StrFormat("%.17g", ComputeScaleOf(cell, 0)));
   }
   if (!place.record.empty()) Set(&flags, "record_compute", place.record);
   if (cell.dilation > 1) {

@@ -10,6 +10,7 @@
 #include "base/counted.h"
 #include "base/path.h"
 #include "base/status_macros.h"
+#include "bench/compare/cell_mode.h"
 #include "bench/compare/comparison_json.h"
 #include "bench/compare/dilation_check.h"
 #include "bench/compare/run_file.h"
@@ -68,10 +69,10 @@ std::string Outcome(const CellRun& run) {
 }  // namespace
 
 ComparisonRun::ComparisonRun(ComparisonRunOptions options)
-    : options_(std::move(options)),
-      played_(options_.comparison.cells),
-      time_left_(0, 0, options_.first_guess) {
-  if (options_.check_dilation) at_twice_ = CellsAtTwiceTheDilation(played_);
+    : options_(std::move(options)), time_left_(0, 0, options_.first_guess) {
+  if (options_.check_dilation) {
+    at_twice_ = CellsAtTwiceTheDilation(options_.comparison.cells);
+  }
 }
 
 std::string ComparisonRun::PathOf(const Turn& turn) const {
@@ -135,8 +136,9 @@ absl::Status ComparisonRun::Run() {
     SHOAL_RETURN_IF_ERROR(options_.files->CreateDirectories(
         JoinPath(options_.out, folder)));
   }
-  SHOAL_RETURN_IF_ERROR(OpenTurns(Turns(played_, kRuns)));
-  SHOAL_RETURN_IF_ERROR(OpenTries(at_twice_));
+  SHOAL_RETURN_IF_ERROR(OpenTurns(Turns(found->cells, kRuns)));
+  SHOAL_RETURN_IF_ERROR(ReadSlower());
+  for (const Cell& cell : at_twice_) TryDilation(cell);
   begun_ = true;
   const std::string path = JoinPath(options_.out, "compare.json");
   const auto before = ReadComparison(*options_.files, path);
@@ -150,6 +152,7 @@ absl::Status ComparisonRun::Run() {
   time_left_.Add(done + static_cast<int>(open_.size()), done);
   absl::Status measured = MeasureAll();
   if (measured.ok()) measured = MeasureSlower();
+  Settle();
   if (options_.add_collective) {
     const absl::Status added = options_.add_collective(measured.ok(), found);
     if (measured.ok()) measured = added;
@@ -171,49 +174,50 @@ absl::Status ComparisonRun::OpenTurns(std::vector<Turn> turns) {
   return absl::OkStatus();
 }
 
-absl::Status ComparisonRun::OpenTries(const std::vector<Cell>& at_twice) {
-  for (const Cell& cell : at_twice) {
-    for (int attempt = 0; attempt < kDilationTries; ++attempt) {
-      SHOAL_RETURN_IF_ERROR(ReadBefore({cell, attempt, kDilation}));
+// Reads what is there of tries, and of cells that were played slower.
+absl::Status ComparisonRun::ReadSlower() {
+  if (at_twice_.empty()) return absl::OkStatus();
+  for (const Cell& cell : options_.comparison.cells) {
+    for (int i = 0; i < options_.comparison.repeats; ++i) {
+      SHOAL_RETURN_IF_ERROR(
+          ReadBefore({AtTwiceTheDilation(cell), i, kDilation}));
     }
-    TryDilation(cell);
+  }
+  for (const Cell& cell : at_twice_) {
+    for (int i = 0; i < kDilationTries; ++i) {
+      SHOAL_RETURN_IF_ERROR(ReadBefore({cell, i, kDilation}));
+      SHOAL_RETURN_IF_ERROR(
+          ReadBefore({AtTwiceTheDilation(cell), i, kDilation}));
+    }
   }
   return absl::OkStatus();
 }
 
-// Measures the cells that the check found to differ once more, at twice the
-// dilation. The tries of before are runs of theirs.
+// Measures cells that differ from themselves at twice their dilation once more,
+// at that one. The tries of before are runs of theirs.
 absl::Status ComparisonRun::MeasureSlower() {
-  std::vector<Cell> before, slower;
-  for (const Cell& cell : played_) before.push_back(WithRuns(cell));
-  std::vector<Cell> judges;
-  for (const Cell& at_twice : at_twice_) {
-    if (!ShouldBeSlower(WithRuns(at_twice), before)) {
-      judges.push_back(at_twice);
-      continue;
-    }
-    for (Cell& cell : played_) {
-      if (!IsJudgedBy(cell, at_twice)) continue;
-      cell = AtTwiceTheDilation(std::move(cell));
-      slower.push_back(cell);
-    }
+  std::vector<Cell> measured;
+  for (const Cell& cell : options_.comparison.cells) {
+    measured.push_back(WithRuns(cell));
   }
-  if (slower.empty()) return absl::OkStatus();
-  const std::vector<Cell> tries = CellsAtTwiceTheDilation(slower);
-  at_twice_ = std::move(judges);
-  at_twice_.insert(at_twice_.end(), tries.begin(), tries.end());
-  const size_t known = runs_.size();
-  SHOAL_RETURN_IF_ERROR(OpenTurns(Turns(slower, kDilation)));
-  SHOAL_RETURN_IF_ERROR(OpenTries(tries));
-  const int done = static_cast<int>(runs_.size() - known);
-  time_left_.Add(done + static_cast<int>(open_.size()), done);
-  options_.say(absl::StrCat(
-      Counted(slower.size(), "cell"),
-      " of modes and hosts that differ when "
-      "they are played twice as slow: ",
-      open_.empty() ? "all runs at that dilation are there from before"
-                    : absl::StrCat("they are measured at that dilation, ",
-                                   Counted(open_.size(), "run"), " more")));
+  for (const Cell& at_twice : at_twice_) {
+    if (!ShouldBeSlower(WithRuns(at_twice), measured)) continue;
+    const size_t before = slower_.size();
+    for (const Cell& cell : options_.comparison.cells) {
+      if (IsJudgedBy(cell, at_twice)) {
+        slower_.push_back(AtTwiceTheDilation(cell));
+      }
+    }
+    options_.say(absl::StrCat(
+        ModeName(at_twice), " on ", Counted(at_twice.hosts, "host"),
+        " differs from itself when it is played twice as slow; so it is "
+        "measured at that: ",
+        Counted(slower_.size() - before, "cell")));
+  }
+  slower_at_twice_ = CellsAtTwiceTheDilation(slower_);
+  SHOAL_RETURN_IF_ERROR(OpenTurns(Turns(slower_, kDilation)));
+  for (const Cell& cell : slower_at_twice_) TryDilation(cell);
+  time_left_.Add(static_cast<int>(open_.size()), 0);
   return MeasureAll();
 }
 
@@ -245,7 +249,7 @@ absl::Status ComparisonRun::Measure(const Turn& turn) {
     open_.insert(open_.begin(), std::move(later));
     return absl::OkStatus();
   }
-  if (turn.tries_dilation) TryDilation(turn.cell);
+  if (turn.tries_dilation && TryDilation(turn.cell)) time_left_.Add(1, 0);
   RunFile file{options_.settings, turn.cell};
   file.cell.formula = options_.formula(turn.cell, data.mean_batch);
   if (file.cell.formula.has_value()) {
@@ -273,40 +277,77 @@ Cell ComparisonRun::WithRuns(Cell cell) const {
 
 // Puts one more try of a cell at twice its dilation behind all other turns, if
 // it needs one.
-void ComparisonRun::TryDilation(Cell at_twice) {
+bool ComparisonRun::TryDilation(Cell at_twice) {
   const Cell tried = WithRuns(at_twice);
-  for (const Cell& cell : played_) {
-    if (!IsTwinOf(cell, at_twice)) continue;
-    if (!NeedsAnotherTry(WithRuns(cell), tried)) return;
-    const int tries = static_cast<int>(tried.runs.size());
-    open_.insert(open_.begin(), {std::move(at_twice), tries, kDilation, true});
-    return;
+  for (const auto* cells : {&options_.comparison.cells, &slower_}) {
+    for (const Cell& cell : *cells) {
+      if (!IsTwinOf(cell, at_twice)) continue;
+      if (!NeedsAnotherTry(WithRuns(cell), tried)) return false;
+      const int tries = static_cast<int>(tried.runs.size());
+      open_.insert(open_.begin(),
+                   {std::move(at_twice), tries, kDilation, true});
+      return true;
+    }
+  }
+  return false;
+}
+
+// Fills in what the runs of `name` say of the cell.
+void ComparisonRun::SettleCell(const std::string& name, Cell* cell) const {
+  const Comparison& found = options_.comparison;
+  const auto formula = formulas_.find(name);
+  if (formula != formulas_.end()) cell->formula = formula->second;
+  cell->runs.clear();
+  for (int repeat = 0; repeat < found.repeats; ++repeat) {
+    const auto at = runs_.find({name, repeat});
+    if (at == runs_.end()) continue;
+    CellRun run = at->second;
+    // A job that was stopped early does not know how many rows there are, but
+    // another run may, or whoever made the data.
+    if (found.data.rows > 0 && run.samples_per_second.has_value()) {
+      run.epoch_seconds =
+          static_cast<double>(found.data.rows) / *run.samples_per_second;
+    }
+    cell->runs.push_back(std::move(run));
+  }
+  cell->grey = GreyReason(*cell);
+}
+
+// Takes the cells that `at_twice` judges, and that were measured slower, as
+// they are played slower, if that was measured to the end.
+void ComparisonRun::SettleSlower(const Cell& at_twice) {
+  const Cell tried = WithRuns(at_twice);
+  for (const Cell& cell : slower_) {
+    if (!IsJudgedBy(cell, at_twice)) continue;
+    const Cell measured = WithRuns(cell);
+    if (static_cast<int>(measured.runs.size()) < options_.comparison.repeats ||
+        (IsTwinOf(cell, at_twice) && NeedsAnotherTry(measured, tried))) {
+      return;
+    }
+  }
+  for (Cell& cell : options_.comparison.cells) {
+    if (!IsJudgedBy(cell, at_twice)) continue;
+    const Cell slower = AtTwiceTheDilation(cell);
+    cell.dilation = slower.dilation;
+    SettleCell(slower.name, &cell);
+  }
+  JudgeDilation(tried, &options_.comparison.cells);
+}
+
+void ComparisonRun::Settle() {
+  Comparison* const found = &options_.comparison;
+  for (Cell& cell : found->cells) SettleCell(cell.name, &cell);
+  for (const Cell& at_twice : at_twice_) {
+    JudgeDilation(WithRuns(at_twice), &found->cells);
+  }
+  for (const Cell& at_twice : slower_at_twice_) SettleSlower(at_twice);
+  for (const Cell& cell : found->cells) {
+    found->dilation = std::max(found->dilation, cell.dilation);
   }
 }
 
 void ComparisonRun::Conclude(bool ended) {
   Comparison* const found = &options_.comparison;
-  for (size_t i = 0; i < played_.size(); ++i) {
-    const Cell& played = played_[i];
-    Cell& cell = found->cells[i];
-    const auto formula = formulas_.find(played.name);
-    if (formula != formulas_.end()) cell.formula = formula->second;
-    cell.dilation = played.dilation;
-    found->dilation = std::max(found->dilation, cell.dilation);
-    cell.runs = WithRuns(played).runs;
-    for (CellRun& run : cell.runs) {
-      // A job that was stopped early does not know how many rows there are, but
-      // another run may, or whoever made the data.
-      if (found->data.rows > 0 && run.samples_per_second.has_value()) {
-        run.epoch_seconds = static_cast<double>(found->data.rows) /
-                            *run.samples_per_second;
-      }
-    }
-    cell.grey = GreyReason(cell);
-  }
-  for (const Cell& at_twice : at_twice_) {
-    JudgeDilation(WithRuns(at_twice), &found->cells);
-  }
   found->verdicts = VerdictsOf(*found, options_.calibrate);
   found->ended = ended ? IsoTime(options_.now()) : "";
 }

@@ -49,10 +49,13 @@ struct ComparisonRunOptions {
   std::function<absl::Time()> now;
 };
 
-// Measures all cells of a comparison, in random order, repeat by repeat. Each
-// run leaves a file below OUT/runs at once, and a run whose file is there is
-// not measured again, so that a comparison that was stopped goes on.
-// Thread-compatible.
+// Measures all cells of a comparison, in random order, repeat by repeat; then
+// those that differ from themselves at twice their dilation
+// (bench/compare/dilation_check.h) once more, at that one. Each run leaves a
+// file at once, below OUT/runs or, if it is slower, OUT/dilation. A run whose
+// file is there is not measured again, so that a comparison that was stopped
+// goes on. Cells that were not measured slower to the end are as they were
+// before. Thread-compatible.
 class ComparisonRun {
  public:
   explicit ComparisonRun(ComparisonRunOptions options);
@@ -82,13 +85,16 @@ class ComparisonRun {
   std::vector<Turn> Turns(const std::vector<Cell>& cells,
                           const std::string& folder) const;
   absl::Status OpenTurns(std::vector<Turn> turns);
-  absl::Status OpenTries(const std::vector<Cell>& at_twice);
+  absl::Status ReadSlower();
   absl::Status MeasureAll();
   absl::Status Measure(const Turn& turn);
   absl::Status MeasureSlower();
   void Keep(const ComparedData& data);
   Cell WithRuns(Cell cell) const;
-  void TryDilation(Cell at_twice);
+  bool TryDilation(Cell at_twice);
+  void SettleCell(const std::string& name, Cell* cell) const;
+  void SettleSlower(const Cell& at_twice);
+  void Settle();
   void Conclude(bool ended);
 
   ComparisonRunOptions options_;
@@ -97,10 +103,11 @@ class ComparisonRun {
   // By cell and repeat.
   std::map<std::pair<std::string, int>, CellRun> runs_;
   std::map<std::string, RoleBytes> formulas_;  // by cell
-  // The cells of the comparison as they are played: some slower than they were
-  // to be, which have other names.
-  std::vector<Cell> played_;
   std::vector<Cell> at_twice_;  // to check the dilation with
+  // Cells that are measured once more, at twice their dilation, and those to
+  // check that dilation with.
+  std::vector<Cell> slower_;
+  std::vector<Cell> slower_at_twice_;
   TimeLeft time_left_;
 };
 

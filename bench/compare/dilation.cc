@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_format.h"
+
 namespace shoal {
 namespace {
 
-// Of a host's cores, beside those of the other hosts.
+// The speed of a host's cores, as a share of the other hosts'.
 double SpeedOf(const Cell& cell, int host) {
   const bool slow = cell.straggler.has_value() && cell.straggler->host == host;
   return slow ? cell.straggler->share : 1;
@@ -37,16 +39,38 @@ HostShare ShareOf(const Cell& cell, int host) {
   return share;
 }
 
-bool HasSharesOfTheKernel(const Cell& cell) {
-  for (int host = 0; host < cell.hosts; ++host) {
-    if (ShareOf(cell, host).period > absl::Seconds(1)) return false;
-  }
-  return true;
-}
-
 double ComputeScaleOf(const Cell& cell, int host) {
   if (cell.cores_per_host <= 1) return 1;
   return cell.dilation / SpeedOf(cell, host);
+}
+
+absl::Status CheckPlayable(const Cell& cell) {
+  if (cell.dilation > kDilationMost) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "cell %s would have to be played %.3g times slower than it is, and at "
+        "most %g times is possible; give fewer hosts or cores, or a slower "
+        "network",
+        cell.name, cell.dilation, kDilationMost));
+  }
+  for (int host = 0; host < cell.hosts; ++host) {
+    if (const double scale = ComputeScaleOf(cell, host);
+        scale > kDilationMost) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "the slow host of cell %s would have to compute %.3g times slower "
+          "than this machine, and at most %g times is possible; give it a "
+          "larger share, fewer hosts or cores, or a slower network",
+          cell.name, scale, kDilationMost));
+    }
+    if (ShareOf(cell, host).period > absl::Seconds(1)) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "a host of cell %s would have less than the least share of a core "
+          "that the kernel gives, 1 ms in 1 s, at %.3g times slower than it "
+          "is; give more --cores, a slower network or a larger share of the "
+          "slow host",
+          cell.name, cell.dilation));
+    }
+  }
+  return absl::OkStatus();
 }
 
 double StreamRate(double bits_per_second) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "bench/compare/cell.h"
 
@@ -43,14 +44,15 @@ struct HostShare {
 // For host `host` of the cell, at the cell's dilation. A straggler has its
 // share of the processor time.
 HostShare ShareOf(const Cell& cell, int host);
-// False: some host of the cell would have less of a core than the least that
-// the kernel gives, 1 ms in 1 s.
-bool HasSharesOfTheKernel(const Cell& cell);
-
 // --compute_scale of the worker on `host`. A host of one core or less computes
 // as slowly as it has processor time. Of a host with more, one thread could
 // have that of all cores together, so its computation is held back to a core's.
 double ComputeScaleOf(const Cell& cell, int host);
+
+// INVALID_ARGUMENT, and what to give: the cell would have to be played more
+// than kDilationMost times slower than it is, or a host of it would have less
+// of a core than the least that the kernel gives, 1 ms in 1 s.
+absl::Status CheckPlayable(const Cell& cell);
 
 // What a bare stream gets of a link of this rate: the payload of full TCP
 // segments in Ethernet frames, which tbf counts without preamble and checksum.

@@ -73,7 +73,7 @@ std::vector<Cell> CellsAtTwiceTheDilation(const std::vector<Cell>& cells) {
   std::set<std::tuple<std::string, int, int, std::string>> seen;
   for (const Cell& cell : cells) {
     if (cell.model != cells.front().model || cell.straggler.has_value() ||
-        2 * cell.dilation > kDilationMost ||
+        !CheckPlayable(AtTwiceTheDilation(cell)).ok() ||
         !seen.insert({cell.mode, cell.backup_workers, cell.hosts, cell.compute})
              .second) {
       continue;
@@ -91,6 +91,7 @@ bool IsJudgedBy(const Cell& cell, const Cell& at_twice) {
 
 bool IsTwinOf(const Cell& cell, const Cell& at_twice) {
   return IsJudgedBy(cell, at_twice) && !cell.straggler.has_value() &&
+         2 * cell.dilation == at_twice.dilation &&
          cell.model == at_twice.model && cell.network == at_twice.network &&
          cell.batch_size == at_twice.batch_size;
 }
@@ -120,12 +121,10 @@ bool ShouldBeSlower(const Cell& at_twice, const std::vector<Cell>& cells) {
   for (const CellRun& run : at_twice.runs) {
     if (!run.ok) return false;
   }
-  return 2 * at_twice.dilation <= kDilationMost &&
+  return CheckPlayable(AtTwiceTheDilation(at_twice)).ok() &&
          std::all_of(cells.begin(), cells.end(), [&](const Cell& cell) {
-           const Cell slower = AtTwiceTheDilation(cell);
            return !IsJudgedBy(cell, at_twice) ||
-                  (slower.dilation <= kDilationMost &&
-                   HasSharesOfTheKernel(slower));
+                  CheckPlayable(AtTwiceTheDilation(cell)).ok();
          });
 }
 

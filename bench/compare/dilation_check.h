@@ -26,8 +26,8 @@ inline constexpr int kDilationTries = 3;
 Cell AtTwiceTheDilation(Cell cell);
 
 // The cells to try, at twice their dilation: the first one of each mode and
-// number of hosts, computed or replayed, without a straggler. Those that would
-// be above kDilationMost are left out.
+// number of hosts, computed or replayed, without a straggler. Those that
+// cannot be played are left out.
 std::vector<Cell> CellsAtTwiceTheDilation(const std::vector<Cell>& cells);
 
 // Whether the cell has the mode and the hosts of `at_twice`, and so is judged

@@ -90,8 +90,10 @@ std::string DilationCheckText(const Comparison& comparison) {
   }
   html += HtmlParagraph(
       "These modes and numbers of hosts were tried once more at twice the "
-      "dilation. A difference of more than 5 % puts their cells out of "
-      "verdicts.");
+      "dilation. If they differed by more than 5 %, all their cells were "
+      "measured again at twice the dilation, and tried at four times, which is "
+      "what the table has then. If they differ still, their cells are out of "
+      "verdicts. The table of runs has the dilation of each.");
   html += table.Html();
   html += HtmlParagraph(
       untried.empty()

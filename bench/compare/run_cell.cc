@@ -37,8 +37,10 @@
 namespace shoal {
 namespace {
 
-// A profile is recorded for so many steps of one worker, or so long.
+// A profile is recorded for so many steps of one worker, or so long, but for
+// the least number of steps in any case. The first 16 are not in the record.
 constexpr uint64_t kRecordSteps = 80;
+constexpr uint64_t kLeastRecordSteps = 32;
 constexpr double kRecordSeconds = 30;
 // A slow cell goes on until each worker has made so many steps after the
 // warm-up, but at most so many times as long.
@@ -110,24 +112,7 @@ std::string CellRunner::HostsOf(const Cell& cell) const {
 }
 
 absl::Status CellRunner::Check(const Cell& cell) const {
-  double slowest = cell.dilation;
-  for (int host = 0; host < cell.hosts; ++host) {
-    slowest = std::max(slowest, ComputeScaleOf(cell, host));
-  }
-  if (slowest > kDilationMost) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "cell %s would have to be played %.3g times slower than it is, and at "
-        "most %g times is possible; give fewer hosts or cores, or a slower "
-        "network",
-        cell.name, slowest, kDilationMost));
-  }
-  if (options_.where == "lab" && !HasSharesOfTheKernel(cell)) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "a host of cell %s would have less than the least share of a core that "
-        "the kernel gives, 1 ms in 1 s, at %.3g times slower than it is; give "
-        "more --cores, a slower network or a larger share of the slow host",
-        cell.name, cell.dilation));
-  }
+  if (options_.where == "lab") SHOAL_RETURN_IF_ERROR(CheckPlayable(cell));
   if (options_.where == "hosts") {
     if (static_cast<size_t>(cell.hosts) > options_.on.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -278,11 +263,13 @@ absl::StatusOr<std::string> CellRunner::ProfileOf(const Cell& cell) {
   alone.backup_workers = 0;
   alone.straggler.reset();
   const std::string name =
-      absl::StrFormat("%s_%s_b%d_t%.4g", alone.model, alone.mode,
-                      alone.batch_size, alone.dilation);
+      absl::StrFormat("%s_%s_b%d_c%.4g_t%.4g", alone.model, alone.mode,
+                      alone.batch_size, alone.cores_per_host, alone.dilation);
+  const std::string path = Below("profiles", name + ".json");
+  if (options_.files->OpenForRead(path).ok()) return path;
   CellPlace place;
-  place.record = Below("profiles", name + ".json");
-  if (options_.files->OpenForRead(place.record).ok()) return place.record;
+  // Whole records alone have the name that is looked for.
+  place.record = path + ".part";
   place.epochs = options_.many_epochs;
   SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Lab> lab, LabOf(alone));
   if (lab != nullptr) place.hosts = lab->Hosts();
@@ -291,13 +278,17 @@ absl::StatusOr<std::string> CellRunner::ProfileOf(const Cell& cell) {
                                           options_.deadlines, place)));
   const auto enough = [](const ProgressFigures& figures) {
     return figures.step >= kRecordSteps ||
-           figures.wall_seconds >= kRecordSeconds;
+           (figures.step >= kLeastRecordSteps &&
+            figures.wall_seconds >= kRecordSeconds);
   };
+  const std::string what = "cannot record the computation";
   SHOAL_RETURN_IF_ERROR(
       Annotate(RunJob(alone, planned.get(), lab.get(), "record_" + name, enough)
                    .status(),
-               "cannot record the computation"));
-  return place.record;
+               what));
+  SHOAL_RETURN_IF_ERROR(
+      Annotate(options_.files->Rename(place.record, path), what));
+  return path;
 }
 
 absl::Status CellRunner::CheckRoom(const Cell& cell, CellPlace place) const {

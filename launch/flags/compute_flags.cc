@@ -17,13 +17,14 @@ void ComputeFlags::AddRows(JobFlagRows* rows) {
             {"compute_profile", &compute_profile,
              "File of --record_compute whose times --compute=replay and busy "
              "take. Every worker reads the file."});
-  rows->Add(kAllCommands, Canonical::kNo,
-            {"compute_scale", &compute_scale,
-             "Factor of the times of --compute=replay: 2 plays a machine that "
-             "computes half as fast. With --compute=real and busy a worker "
-             "computes for a batch at least so many times as long as it takes "
-             "the processor for it. Workers may have different factors.",
-             RealRange{0, 64, /*above_min=*/true}});
+  rows->Add(
+      kAllCommands, Canonical::kNo,
+      {"compute_scale", &compute_scale,
+       "Factor of the times of --compute=replay: 2 plays a machine that "
+       "computes half as fast. With --compute=real and busy a batch lasts "
+       "at least so many times its processor time. Workers may have "
+       "different factors.",
+       RealRange{0, 64, /*above_min=*/true}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"record_compute", &record_compute,
              "File on its host into which worker 0 writes, at its end, how "

@@ -234,6 +234,13 @@ TEST_F(JobProgressTest, ASteadyWindowThatIsClosedAgainEndsLater) {
   EXPECT_EQ(report.steady_worker_bytes.pull.sent, 30u * 15);
 }
 
+TEST_F(JobProgressTest, ASteadyWindowMayLoseTheStepsOfALostServer) {
+  Beat(0, Worked(10), 10);
+  progress_.OpenSteady(1000, At(12));
+  progress_.CloseSteady(700, At(15));
+  EXPECT_EQ(Fill(20).steady_samples, 0u);
+}
+
 TEST_F(JobProgressTest, TheCurveGoesFromTheFirstDataToTheEnd) {
   progress_.OnTrained(0, At(9));  // no data yet
   progress_.Start(At(10));

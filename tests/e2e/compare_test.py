@@ -154,13 +154,13 @@ class CompareTest(harness.ShoalTest):
             self.assertIsNone(run["auc"])
         for path in glob.glob(f"{self.out}/runs/*"):
             os.remove(path)
-        os.replace(f"{self.out}/profiles/A_ring_b32_t1.json",
-                   f"{self.out}/profiles/B_ring_b32_t1.json")
+        os.replace(f"{self.out}/profiles/A_ring_b32_c0_t1.json",
+                   f"{self.out}/profiles/B_ring_b32_c0_t1.json")
         self.run_ok("shoal", *flags)
         right, wrong = self.compared()["cells"]
         self.expect_run(right, right["runs"][0])
         self.assertFalse(wrong["runs"][0]["ok"])
-        self.assertIn("B_ring_b32_t1.json", wrong["grey"])
+        self.assertIn("B_ring_b32_c0_t1.json", wrong["grey"])
 
     def test_a_lab_plays_hosts_and_leaves_nothing(self):
         self.need_lab()
@@ -191,6 +191,21 @@ class CompareTest(harness.ShoalTest):
         largest = found["collective"][-1]
         # 2 (n - 1) / n is 1. Nothing is faster than the link.
         self.assertLess(8 * largest["bytes"] / largest["seconds"], 1.1e8)
+
+    def test_a_lab_records_and_replays(self):
+        self.need_lab()
+        self.run_ok("shoal", *self.flags(
+            "--lab", "--modes=async", "--hosts=1", "--repeats=1",
+            "--cores=1.5", "--cell_time=1s", "--replay_hosts=1",
+            "--check_dilation=false"))
+        [cell] = self.compared()["cells"]
+        [run] = cell["runs"]
+        self.expect_run(cell, run)
+        self.assertEqual(cell["compute"], "replayed")
+        [profile] = glob.glob(f"{self.out}/profiles/*")
+        self.assertTrue(profile.endswith("_c1.5_t1.json"), profile)
+        with open(glob.glob(f"{self.out}/logs/*_h1_*.log")[0]) as log:
+            self.assertIn("compute replayed from " + profile, log.read())
 
     def test_a_lab_is_removed_after_a_signal_and_after_a_kill(self):
         self.need_lab()

@@ -146,7 +146,7 @@ TEST(SummaryJson, AReplayHasNoFiguresOfWhatWasNotComputed) {
   json summary = json::parse(SummaryJson(facts, SomeReport()));
   EXPECT_EQ(summary["compute"],
             json({{"replayed", false}, {"profile", nullptr}, {"scale", 1.0}}));
-  facts.compute = {true, "/p.json", 2.5};
+  facts.compute = {ComputeSource::kReplay, "/p.json", 2.5};
   JobReport report = SomeReport();
   // As the coordinator fills them in (UnmeasuredMetrics).
   report.eval.auc = std::nan("");
@@ -176,7 +176,8 @@ TEST(ClosingText, AReplaySaysSo) {
   report.eval.auc = std::nan("");
   report.eval.logloss = report.eval.calibration = 0;
   report.evals = {report.eval};
-  const auto lines = ClosingText(report, "", {true, "/p.json", 2.5});
+  const auto lines =
+      ClosingText(report, "", {ComputeSource::kReplay, "/p.json", 2.5});
   EXPECT_THAT(lines, testing::Contains(
                          "compute    replayed from /p.json times 2.5: no model "
                          "was trained, and loss, AUC and CPU time are not "
@@ -187,6 +188,13 @@ TEST(ClosingText, AReplaySaysSo) {
   EXPECT_THAT(lines, testing::Contains("speed      408 samples/s over 2.5 s"));
   EXPECT_THAT(ClosingText(report, ""),
               testing::Not(testing::Contains(HasSubstr("replayed"))));
+  EXPECT_THAT(ClosingText(report, "", {ComputeSource::kBusy, "/p.json", 2.5}),
+              testing::Contains(HasSubstr(
+                  "/p.json by busy cores, a batch lasted at least 2.5 times "
+                  "its processor time: no model was trained")));
+  EXPECT_THAT(ClosingText(report, "", {ComputeSource::kReal, "", 2.5}),
+              testing::Contains("compute    held back: a batch lasted at least "
+                                "2.5 times its processor time"));
 }
 
 TEST(SummaryJson, NamesTheHostOfEachProcess) {

@@ -136,6 +136,12 @@ TEST(FlagsOfCellTest, AThreadOfAHostOfManyCoresIsAsSlowAsOneOfThem) {
   cell.cores_per_host = 2;
   cell.dilation = 8;
   EXPECT_EQ(FlagsOfCell(cell, kJob, {}, {}).at("compute_scale"), "8");
+  // A slow host, in a cluster that is played as fast as it is.
+  cell.dilation = 1;
+  EXPECT_EQ(FlagsOfCell(cell, kJob, {}, {}).count("compute_scale"), 0u);
+  cell.hosts = 2;
+  cell.straggler = Straggler{1, .5};
+  EXPECT_EQ(FlagsOfCell(cell, kJob, {}, {}).at("compute_scale"), "1");
 }
 
 // The flags of every mode are flags that `shoal run` takes.

@@ -90,6 +90,32 @@ TEST(NeedsAnotherTryTest, UntilItAgreesOrThreeDiffer) {
   EXPECT_TRUE(NeedsAnotherTry(cell, disturbed));
 }
 
+TEST(ShouldBeSlowerTest, IfItDiffersAndAllCanBePlayed) {
+  const Cell ring = CellOf("ring", 2, {1000});
+  Cell other_network = ring;
+  other_network.network = "10gbit";
+  other_network.dilation = 10;
+  other_network.cores_per_host = .5;
+  const Cell differs = Twice(ring, {900, 890, 880});
+  EXPECT_TRUE(ShouldBeSlower(differs, {ring, other_network}));
+  EXPECT_FALSE(ShouldBeSlower(Twice(ring, {960}), {ring, other_network}));
+  EXPECT_FALSE(ShouldBeSlower(differs, {other_network})) << "not tried";
+  // One of them would be too slow, but it has another mode.
+  Cell too_slow = other_network;
+  too_slow.dilation = 40;
+  EXPECT_FALSE(ShouldBeSlower(differs, {ring, too_slow}));
+  too_slow.mode = "sync";
+  EXPECT_TRUE(ShouldBeSlower(differs, {ring, too_slow}));
+  // Its slow host would have less than the kernel gives.
+  Cell slow_host = other_network;
+  slow_host.straggler = Straggler{1, .02};
+  slow_host.dilation = 8;
+  EXPECT_FALSE(ShouldBeSlower(differs, {ring, slow_host}));
+  Cell failed = differs;
+  failed.runs[1].ok = false;
+  EXPECT_FALSE(ShouldBeSlower(failed, {ring}));
+}
+
 TEST(JudgeDilationTest, GreysTheModeOnThisNumberOfHosts) {
   const Cell ring = CellOf("ring", 2, {1000});
   Cell other_network = ring;

@@ -1,9 +1,14 @@
 #include "bench/compare/dilation.h"
 
+#include <string>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace shoal {
 namespace {
+
+using ::testing::HasSubstr;
 
 Cell CellOf(int hosts, double cores, double bits) {
   Cell cell;
@@ -57,11 +62,25 @@ TEST(DilationTest, ASmallShareHasALongerPeriod) {
 TEST(DilationTest, AShareThatTheKernelDoesNotGiveIsFound) {
   Cell cell = CellOf(2, .1, 1e10);
   cell.dilation = 10;
-  EXPECT_TRUE(HasSharesOfTheKernel(cell));
+  EXPECT_TRUE(CheckPlayable(cell).ok());
   cell.straggler = Straggler{1, .05};
-  EXPECT_FALSE(HasSharesOfTheKernel(cell));
+  EXPECT_THAT(std::string(CheckPlayable(cell).message()),
+              HasSubstr("the least share of a core"));
   cell.cores_per_host = .25;
-  EXPECT_TRUE(HasSharesOfTheKernel(cell));
+  EXPECT_TRUE(CheckPlayable(cell).ok());
+}
+
+TEST(DilationTest, NoCellIsPlayedTooSlowly) {
+  Cell cell = CellOf(2, 2, 1e9);
+  cell.dilation = 40;
+  EXPECT_TRUE(CheckPlayable(cell).ok());
+  cell.straggler = Straggler{1, .5};
+  EXPECT_THAT(std::string(CheckPlayable(cell).message()),
+              HasSubstr("would have to compute 80 times slower"));
+  cell.straggler.reset();
+  cell.dilation = 65;
+  EXPECT_THAT(std::string(CheckPlayable(cell).message()),
+              HasSubstr("played 65 times slower"));
 }
 
 TEST(DilationTest, AStragglerHasLessTime) {
