@@ -1,7 +1,6 @@
 #include "bench/compare/cell_flags.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "absl/strings/numbers.h"

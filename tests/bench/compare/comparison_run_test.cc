@@ -29,14 +29,7 @@ class ComparisonRunTest : public ::testing::Test {
   ComparisonRunTest() : files_(NewPosixFileSystem()) {
     out_ = absl::StrCat(::testing::TempDir(), "/compare-XXXXXX");
     EXPECT_NE(mkdtemp(out_.data()), nullptr);
-    for (const char* mode : {"async", "ring", "sync"}) {
-      Cell cell;
-      cell.name = absl::StrCat("A_", mode);
-      cell.model = "A";
-      cell.mode = mode;
-      options_.comparison.cells.push_back(cell);
-    }
-    options_.comparison.models["A"] = {};
+    AddModel("A", {"async", "ring", "sync"});
     options_.comparison.repeats = 2;
     options_.out = out_;
     options_.settings = "seed=1\nfields=3";
@@ -68,6 +61,19 @@ class ComparisonRunTest : public ::testing::Test {
       said_ += absl::StrCat(line, "\n");
     };
     options_.now = [] { return absl::FromUnixSeconds(1'800'000'000); };
+  }
+
+  // A model with a cell of each mode.
+  void AddModel(const std::string& model,
+                const std::vector<std::string>& modes) {
+    for (const std::string& mode : modes) {
+      Cell cell;
+      cell.name = absl::StrCat(model, "_", mode);
+      cell.model = model;
+      cell.mode = mode;
+      options_.comparison.cells.push_back(cell);
+    }
+    options_.comparison.models[model] = {};
   }
 
   absl::Status Run() {
@@ -408,14 +414,7 @@ TEST_F(ComparisonRunTest, CellsThatCannotBePlayedSlowerAreGrey) {
 
 TEST_F(ComparisonRunTest, AllCellsOfTheModeAndHostsArePlayedSlower) {
   options_.check_dilation = true;
-  for (const char* mode : {"ring", "async"}) {
-    Cell other;
-    other.name = absl::StrCat("B_", mode);
-    other.model = "B";
-    other.mode = mode;
-    options_.comparison.cells.push_back(other);
-  }
-  options_.comparison.models["B"] = {};
+  AddModel("B", {"ring", "async"});
   next_ = RingHas({{1, 1000}, {2, 800}, {4, 800}});
   // Ten runs, three tries and two more of ring; then B's first one.
   stop_after_ = 16;
