@@ -22,6 +22,7 @@
 #include "bench/compare/byte_formula.h"
 #include "bench/compare/cpu_watch.h"
 #include "bench/compare/dilation.h"
+#include "bench/compare/run_window.h"
 #include "job/job_id_growth.h"
 #include "job/job_plan.h"
 #include "job/memory_forecast.h"
@@ -42,10 +43,6 @@ namespace {
 constexpr uint64_t kRecordSteps = 80;
 constexpr uint64_t kLeastRecordSteps = 32;
 constexpr double kRecordSeconds = 30;
-// A slow cell goes on until each worker has made so many steps after the
-// warm-up, but at most so many times as long.
-constexpr uint64_t kLeastSteps = 12;
-constexpr double kLongest = 4;
 // Tries of a run until its warm-up is long enough.
 constexpr int kWarmUpTries = 3;
 // Batches of the data in which distinct ids are counted.
@@ -332,22 +329,10 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
   if (options_.where == "hosts") {
     SHOAL_RETURN_IF_ERROR(CheckRemoteHosts(planned->flags));
   }
-  const double seconds = absl::ToDoubleSeconds(options_.cell_time);
-  const auto warmup =
-      static_cast<uint64_t>(planned->flags.training.warmup_steps);
-  const uint64_t steps =
-      warmup + kLeastSteps * static_cast<uint64_t>(cell.hosts);
-  bool begun = lab == nullptr;
-  const auto enough = [&](const ProgressFigures& figures) {
-    // With room for steps that are not in the figures yet.
-    if (!begun && figures.step > 0 && 2 * figures.step >= warmup) {
-      *early = figures.step;
-      return true;
-    }
-    begun = true;
-    return timed() && figures.wall_seconds >= seconds &&
-           (figures.step >= steps ||
-            figures.wall_seconds >= kLongest * seconds);
+  RunWindow window(static_cast<uint64_t>(planned->flags.training.warmup_steps),
+                   cell.hosts, options_.cell_time, /*slowed=*/lab != nullptr);
+  const auto enough = [&window](const ProgressFigures& figures) {
+    return window.IsOver(figures.step, absl::Seconds(figures.wall_seconds));
   };
   const CpuWatch watch;
   SHOAL_ASSIGN_OR_RETURN(
@@ -355,12 +340,8 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
       RunJob(cell, planned.get(), lab.get(), cell.name, enough));
   // Elsewhere the job's own processes may not be children of this one.
   if (options_.where != "hosts") run->others_cores = watch.OthersCores();
-  if (*early > 0) {
-    return absl::AbortedError(absl::StrCat(
-        "the job had trained ", *early,
-        " steps before its hosts had their shares of the cores, too many for "
-        "its warm-up; give a larger batch or a larger --warmup_steps"));
-  }
+  *early = window.early().value_or(0);
+  SHOAL_RETURN_IF_ERROR(window.status());
   return Annotate(
       ReadSummary(end.summary, cell, options_.target_auc, run, data),
       "the job's summary");
