@@ -193,8 +193,8 @@ absl::Status ComparisonRun::ReadSlower() {
   return absl::OkStatus();
 }
 
-// Measures cells that differ from themselves at twice their dilation once more,
-// at that one. The tries of before are runs of theirs.
+// Measures what differs from itself at twice its dilation once more, at that
+// one. The tries of before are runs of it.
 absl::Status ComparisonRun::MeasureSlower() {
   std::vector<Cell> measured;
   for (const Cell& cell : options_.comparison.cells) {
@@ -204,7 +204,7 @@ absl::Status ComparisonRun::MeasureSlower() {
     if (!ShouldBeSlower(WithRuns(at_twice), measured)) continue;
     const size_t before = slower_.size();
     for (const Cell& cell : options_.comparison.cells) {
-      if (IsJudgedBy(cell, at_twice)) {
+      if (IsFasterThan(cell, at_twice)) {
         slower_.push_back(AtTwiceTheDilation(cell));
       }
     }
@@ -313,8 +313,9 @@ void ComparisonRun::SettleCell(const std::string& name, Cell* cell) const {
   cell->grey = GreyReason(*cell);
 }
 
-// Takes the cells that `at_twice` judges, and that were measured slower, as
-// they are played slower, if that was measured to the end.
+// Judges the cells of the mode and hosts of `at_twice` by it, with those that
+// were measured slower as they are played slower, if that was measured to the
+// end.
 void ComparisonRun::SettleSlower(const Cell& at_twice) {
   const Cell tried = WithRuns(at_twice);
   for (const Cell& cell : slower_) {
@@ -327,9 +328,12 @@ void ComparisonRun::SettleSlower(const Cell& at_twice) {
   }
   for (Cell& cell : options_.comparison.cells) {
     if (!IsJudgedBy(cell, at_twice)) continue;
-    const Cell slower = AtTwiceTheDilation(cell);
-    cell.dilation = slower.dilation;
-    SettleCell(slower.name, &cell);
+    const Cell twice = AtTwiceTheDilation(cell);
+    const bool is_slower = std::any_of(
+        slower_.begin(), slower_.end(),
+        [&](const Cell& slower) { return slower.name == twice.name; });
+    if (is_slower) cell.dilation = twice.dilation;
+    SettleCell(is_slower ? twice.name : cell.name, &cell);
   }
   JudgeDilation(tried, &options_.comparison.cells);
 }

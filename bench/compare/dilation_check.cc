@@ -89,6 +89,10 @@ bool IsJudgedBy(const Cell& cell, const Cell& at_twice) {
          cell.compute == at_twice.compute;
 }
 
+bool IsFasterThan(const Cell& cell, const Cell& at_twice) {
+  return IsJudgedBy(cell, at_twice) && cell.dilation < at_twice.dilation;
+}
+
 bool IsTwinOf(const Cell& cell, const Cell& at_twice) {
   return IsJudgedBy(cell, at_twice) && !cell.straggler.has_value() &&
          2 * cell.dilation == at_twice.dilation &&
@@ -123,7 +127,7 @@ bool ShouldBeSlower(const Cell& at_twice, const std::vector<Cell>& cells) {
   }
   return CheckPlayable(AtTwiceTheDilation(at_twice)).ok() &&
          std::all_of(cells.begin(), cells.end(), [&](const Cell& cell) {
-           return !IsJudgedBy(cell, at_twice) ||
+           return !IsFasterThan(cell, at_twice) ||
                   CheckPlayable(AtTwiceTheDilation(cell)).ok();
          });
 }

@@ -13,8 +13,8 @@ namespace shoal {
 // also tried at twice its dilation, on the first model and network. Where the
 // samples/s then differ, this machine is too small to play these hosts at the
 // dilation that they have. Their cells are played at twice the dilation then,
-// and tried at four times. If they differ still, they are out of verdicts.
-// Pure.
+// and the mode is tried at four times. If it differs still, they are out of
+// verdicts. Pure.
 
 // A difference above this share is one.
 inline constexpr double kDilationTolerance = .05;
@@ -33,6 +33,9 @@ std::vector<Cell> CellsAtTwiceTheDilation(const std::vector<Cell>& cells);
 // Whether the cell has the mode and the hosts of `at_twice`, and so is judged
 // by it.
 bool IsJudgedBy(const Cell& cell, const Cell& at_twice);
+// Whether the cell is judged by `at_twice`, and is played faster than it. Cells
+// that are played as slow already, for a faster network, need not be slower.
+bool IsFasterThan(const Cell& cell, const Cell& at_twice);
 // Whether `at_twice` was made from this cell.
 bool IsTwinOf(const Cell& cell, const Cell& at_twice);
 
@@ -47,8 +50,9 @@ std::optional<double> DilationDifference(const Cell& cell,
 // kDilationTries.
 bool NeedsAnotherTry(const Cell& cell, const Cell& at_twice);
 
-// Whether the cells of the mode and hosts of `at_twice` differ, and can be
-// played, and tried, at twice the dilation of those in `cells`.
+// Whether the mode and hosts of `at_twice` differ, and can be tried at twice
+// its dilation, and those in `cells` that are faster can be played at twice
+// theirs.
 bool ShouldBeSlower(const Cell& at_twice, const std::vector<Cell>& cells);
 
 // Puts the difference, and the reason to grey them, into the cells of the mode

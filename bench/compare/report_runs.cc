@@ -90,7 +90,8 @@ std::string DilationCheckText(const Comparison& comparison) {
   }
   html += HtmlParagraph(
       "These modes and numbers of hosts were tried once more at twice the "
-      "dilation. If they differed by more than 5 %, all their cells were "
+      "dilation, on the first model and network. If they differed by more than "
+      "5 %, those of their cells that were played faster than this try were "
       "measured again at twice the dilation, and tried at four times, which is "
       "what the table has then. If they differ still, their cells are out of "
       "verdicts. The table of runs has the dilation of each.");

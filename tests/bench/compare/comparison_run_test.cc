@@ -438,6 +438,26 @@ TEST_F(ComparisonRunTest, AllCellsOfTheModeAndHostsArePlayedSlower) {
   EXPECT_EQ(found.cells[4].dilation, 1);
 }
 
+TEST_F(ComparisonRunTest, CellsThatArePlayedAsSlowAlreadyStay) {
+  options_.check_dilation = true;
+  AddModel("B", {"ring"});
+  options_.comparison.cells[3].dilation = 10;
+  next_ = RingHas({{1, 1000}, {2, 800}, {4, 800}, {10, 700}});
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(found_.cells[1].dilation, 2);
+  EXPECT_EQ(found_.cells[3].dilation, 10);
+  EXPECT_EQ(found_.cells[3].runs.size(), 2u);
+  EXPECT_EQ(found_.cells[3].dilation_difference, 0);
+  EXPECT_EQ(found_.cells[3].grey, "");
+  // They are judged by the tries of the others.
+  std::string out = absl::StrCat(::testing::TempDir(), "/compare-XXXXXX");
+  ASSERT_NE(mkdtemp(out.data()), nullptr);
+  options_.out = out;
+  next_ = RingHas({{1, 1000}, {2, 800}, {4, 600}, {10, 700}});
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(found_.cells[3].grey, HasSubstr("at dilation 4 in place of 2"));
+}
+
 TEST_F(ComparisonRunTest, AllReduceIsMeasuredAtTheDilationOfTheCells) {
   options_.check_dilation = true;
   next_ = RingHas({{1, 1000}, {2, 800}, {4, 800}});
