@@ -58,8 +58,8 @@ std::vector<std::string> NotPlayed(const std::string& where,
             "share its cores, so the figures tell nothing of networks"};
   }
   std::vector<std::string> all = {
-      "latency: that of the virtual links, some tens of microseconds times the "
-      "dilation less, and no other is added",
+      "latency: that of the virtual links, some tens of microseconds divided "
+      "by the dilation, and no other is added",
       "oversubscribed switches: the bridge between the hosts has no limit",
       "neighbours on the hosts and on the network",
       "caches, memory bandwidth and hardware threads of hosts of their own: "

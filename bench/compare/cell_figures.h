@@ -34,6 +34,14 @@ using RunFigure = absl::FunctionRef<std::optional<double>(const CellRun&)>;
 
 std::optional<FigureSpread> SpreadOf(const Cell& cell, RunFigure figure);
 
+// Share by which a cell with one run alone may be off in a verdict: nothing is
+// known of its spread.
+inline constexpr double kSpreadOfOne = .05;
+// The spread of a figure by which cells are ranked. nullopt: a run lacks the
+// figure.
+std::optional<FigureSpread> RankedSpread(
+    const Cell& cell, std::optional<double> CellRun::*figure);
+
 // Samples that all workers train a second.
 std::optional<FigureSpread> SamplesPerSecond(const Cell& cell);
 // Cores that workers and servers of one host kept busy: processor seconds a

@@ -84,8 +84,9 @@ std::string SpeedSection(const Comparison& comparison) {
       "each "
       "point: the efficiency T(n) / (n · T(1)), where T(n) is the median of "
       "samples/s on n hosts. 1.00 means that n hosts are n times as "
-      "fast as one. Both are computed cells, or both replayed ones, which take "
-      "recorded times in place of computing and have a line of their own. "
+      "fast as one. A computed cell is beside a computed one, and a replayed "
+      "cell, which takes recorded times in place of computing and is on a line "
+      "of its own, beside a replayed one. "
       "There is no efficiency "
       "where the cell of one host was not measured or is out of verdicts.");
   int number = 0;

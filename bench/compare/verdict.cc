@@ -19,27 +19,6 @@
 namespace shoal {
 namespace {
 
-// Share by which a cell with one run alone may be off: nothing is known of its
-// spread.
-constexpr double kSpreadOfOne = .05;
-
-// The spread of a figure by which cells are ranked. nullopt: a run lacks the
-// figure.
-std::optional<FigureSpread> RankedSpread(
-    const Cell& cell, std::optional<double> CellRun::*figure) {
-  std::optional<FigureSpread> spread =
-      SpreadOf(cell, [&](const CellRun& run) { return run.*figure; });
-  if (!spread.has_value() ||
-      spread->count < static_cast<int>(cell.runs.size())) {
-    return std::nullopt;
-  }
-  if (spread->count == 1) {
-    spread->least *= 1 - kSpreadOfOne;
-    spread->most *= 1 + kSpreadOfOne;
-  }
-  return spread;
-}
-
 struct Ranked {
   const Cell* cell;
   FigureSpread spread;
@@ -286,12 +265,27 @@ class VerdictMaker {
       verdict_.no_turn = "no two modes could be ranked here";
       return;
     }
-    const VerdictTurn turn = turns_->Find(*first_, slower_, level_);
+    const VerdictTurn turn =
+        turns_->Find(*first_, slower_, level_, Elsewhere());
     verdict_.turn = turn.text;
     verdict_.no_turn = turn.missing;
     if (!turn.text.empty()) {
       absl::StrAppend(&verdict_.text, " Predicted: ", turn.text, ".");
     }
+  }
+
+  // The cells that count, and differ from these in their network alone.
+  std::vector<const Cell*> Elsewhere() const {
+    std::vector<const Cell*> cells;
+    for (const Cell& cell : comparison_.cells) {
+      if (cell.model == first_->model && cell.hosts == first_->hosts &&
+          cell.batch_size == first_->batch_size &&
+          cell.compute == first_->compute && cell.network != first_->network &&
+          !cell.straggler.has_value() && cell.grey.empty()) {
+        cells.push_back(&cell);
+      }
+    }
+    return cells;
   }
 
   void AddNotes() {

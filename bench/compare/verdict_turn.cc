@@ -40,6 +40,55 @@ TurnQuestion QuestionOf(const Cell& best, const Cell& other) {
   return question;
 }
 
+// The mode that the planner takes for the faster one over links of this
+// bandwidth; "" if neither is.
+std::string FastestAt(const ModeTurn& turn, double bits) {
+  const ModeShape* fastest =
+      turn.crossovers.empty() ? turn.ahead : turn.crossovers.front().from;
+  for (const Crossover& crossover : turn.crossovers) {
+    if (crossover.bits_per_second <= bits) fastest = crossover.to;
+  }
+  return fastest == nullptr ? "" : fastest->name;
+}
+
+// The cell of a mode on a network, or nullptr.
+const Cell* FindCell(const std::vector<const Cell*>& cells,
+                     const std::string& mode, const std::string& network) {
+  const auto found =
+      std::find_if(cells.begin(), cells.end(), [&](const Cell* cell) {
+        return cell->mode == mode && cell->network == network &&
+               cell->backup_workers == 0;
+      });
+  return found == cells.end() ? nullptr : *found;
+}
+
+// Where the planner takes one of two modes for faster, and the other one was
+// measured to be, on another network: "the planner takes …", or "".
+std::string WrongElsewhere(const Cell& best, const Cell& other,
+                           const ModeTurn& turn,
+                           const std::vector<const Cell*>& elsewhere) {
+  for (const Cell* one : elsewhere) {
+    if (one->mode != best.mode || one->backup_workers > 0) continue;
+    const Cell* const two = FindCell(elsewhere, other.mode, one->network);
+    if (two == nullptr || one->bits_per_second <= 0) continue;
+    const auto speed = RankedSpread(*one, &CellRun::samples_per_second);
+    const auto other_speed = RankedSpread(*two, &CellRun::samples_per_second);
+    if (!speed.has_value() || !other_speed.has_value() ||
+        speed->Overlaps(*other_speed)) {
+      continue;
+    }
+    const bool is_first = speed->median > other_speed->median;
+    const Cell& faster = is_first ? *one : *two;
+    const Cell& slower = is_first ? *two : *one;
+    if (FastestAt(turn, one->bits_per_second) == slower.mode) {
+      return absl::StrCat("the planner takes ", ModeName(slower),
+                          " for faster than ", ModeName(faster), " at ",
+                          one->network, ", where it was not");
+    }
+  }
+  return "";
+}
+
 // A bandwidth at which another mode becomes faster than the best one.
 struct Turn {
   double bits = 0;
@@ -63,8 +112,7 @@ class Gathered {
   // `behind`: `other` was measured to be slower than the best one, and not only
   // level.
   void Add(const Cell& other, bool behind, const ModeTurn& turn) {
-    const ModeShape* fastest =
-        turn.crossovers.empty() ? turn.ahead : turn.crossovers.front().from;
+    const std::string fastest = FastestAt(turn, best_.bits_per_second);
     std::optional<Turn> above, below;
     for (const Crossover& crossover : turn.crossovers) {
       const Turn here = {crossover.bits_per_second, &other,
@@ -72,11 +120,10 @@ class Gathered {
       if (crossover.bits_per_second > best_.bits_per_second) {
         if (!above.has_value()) above = here;
       } else {
-        fastest = crossover.to;
         below = here;
       }
     }
-    if (fastest != nullptr && fastest->name != best_.mode) {
+    if (fastest == other.mode) {
       (behind ? against_ : level_).push_back(ModeName(other));
       return;
     }
@@ -87,6 +134,9 @@ class Gathered {
     if (above && (!above_ || above->bits < above_->bits)) above_ = above;
     if (below && (!below_ || below->bits > below_->bits)) below_ = below;
   }
+
+  // Why nothing is said of a mode.
+  void AddWrong(std::string why) { wrong_.push_back(std::move(why)); }
 
   // A mode that trains more samples a second than the best one.
   void AddFaster(const Cell& other) { faster_.push_back(ModeName(other)); }
@@ -120,6 +170,7 @@ class Gathered {
                        " for faster than ", ModeName(best_),
                        " on this network already, where they do not differ"));
     }
+    missing.insert(missing.end(), wrong_.begin(), wrong_.end());
     if (!unknown_.empty()) {
       missing.push_back(absl::StrCat("the planner knows nothing of ",
                                      absl::StrJoin(unknown_, ", ")));
@@ -143,6 +194,7 @@ class Gathered {
   bool extrapolated_ = false;         // one of these predictions
   // Modes that it takes for faster here, where they are behind or level.
   std::vector<std::string> against_, level_;
+  std::vector<std::string> wrong_;
   std::vector<std::string> faster_;  // modes that are faster here
   std::vector<std::string> unknown_;
 };
@@ -161,7 +213,8 @@ const absl::StatusOr<Calibration>& TurnFinder::CalibrationOf(const Cell& cell) {
 
 VerdictTurn TurnFinder::Find(const Cell& best,
                              const std::vector<const Cell*>& behind,
-                             const std::vector<const Cell*>& level) {
+                             const std::vector<const Cell*>& level,
+                             const std::vector<const Cell*>& elsewhere) {
   if (best.hosts == 1) return {"", "one host uses no network"};
   if (best.straggler.has_value()) {
     return {"", "the planner knows no slow hosts"};
@@ -192,10 +245,15 @@ VerdictTurn TurnFinder::Find(const Cell& best,
         continue;
       }
       const auto turn = FindModeTurn(*calibration, QuestionOf(best, *other));
-      if (turn.ok()) {
+      if (!turn.ok()) {
+        gathered.AddUnknown(*other);
+        continue;
+      }
+      std::string wrong = WrongElsewhere(best, *other, *turn, elsewhere);
+      if (wrong.empty()) {
         gathered.Add(*other, others == &behind, *turn);
       } else {
-        gathered.AddUnknown(*other);
+        gathered.AddWrong(std::move(wrong));
       }
     }
   }

@@ -32,8 +32,9 @@ inline constexpr char kTurnRule[] =
 // best one would be faster. It speaks of samples/s, whatever made the mode the
 // best: a mode that is faster already, though it reaches the target later, is
 // left out. So is a mode that the planner takes for faster on the measured
-// network, where it was not: a prediction that is wrong where it can be checked
-// is no guide elsewhere. Thread-compatible.
+// network, where it was not, or of which another measured network says the
+// opposite: a prediction that is wrong where it can be checked is no guide
+// elsewhere. Thread-compatible.
 class TurnFinder {
  public:
   // The calibration for a model on so many hosts, or why there is none.
@@ -44,9 +45,11 @@ class TurnFinder {
       : calibrate_(std::move(calibrate)) {}
 
   // `best` beside the other cells of its verdict: those that are behind it, and
-  // those that do not differ from it, though they may elsewhere.
+  // those that do not differ from it, though they may elsewhere. `elsewhere`
+  // has cells that differ from those in their network alone.
   VerdictTurn Find(const Cell& best, const std::vector<const Cell*>& behind,
-                   const std::vector<const Cell*>& level);
+                   const std::vector<const Cell*>& level,
+                   const std::vector<const Cell*>& elsewhere);
 
  private:
   const absl::StatusOr<Calibration>& CalibrationOf(const Cell& cell);
