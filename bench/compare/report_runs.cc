@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "base/counted.h"
 #include "bench/compare/cell_figures.h"
 #include "bench/compare/cell_mode.h"
 #include "bench/compare/html_table.h"
@@ -31,19 +30,29 @@ std::string StragglerText(const Cell& cell) {
                       SettingText(cell.straggler->share));
 }
 
+// "A, 2 hosts, 1gbit, batch 1024".
+std::string PlaceText(const ModeVerdict& verdict) {
+  std::string text =
+      absl::StrCat(verdict.model, ", ", HostsText(verdict.hosts));
+  if (verdict.hosts > 1) absl::StrAppend(&text, ", ", verdict.network);
+  return absl::StrCat(text, ", batch ", verdict.batch_size);
+}
+
 // Why of some verdicts it is not said where they would turn, each reason once.
 std::string NoTurnText(const Comparison& comparison) {
   std::vector<std::string> reasons;  // in the order of the verdicts
-  std::map<std::string, int> verdicts;
+  std::map<std::string, std::vector<std::string>> places;
   for (const ModeVerdict& verdict : comparison.verdicts) {
     if (verdict.no_turn.empty()) continue;
-    if (++verdicts[verdict.no_turn] == 1) reasons.push_back(verdict.no_turn);
+    std::vector<std::string>* const of = &places[verdict.no_turn];
+    if (of->empty()) reasons.push_back(verdict.no_turn);
+    of->push_back(PlaceText(verdict));
   }
   std::string html;
   for (const std::string& reason : reasons) {
-    const uint64_t count = static_cast<uint64_t>(verdicts[reason]);
     absl::StrAppend(&html, "<li>", EscapeMarkup(reason), " (",
-                    Counted(count, "verdict"), ")</li>\n");
+                    EscapeMarkup(absl::StrJoin(places[reason], "; ")),
+                    ")</li>\n");
   }
   return html.empty() ? ""
                       : absl::StrCat("<h3>What is not predicted, and why</h3>"

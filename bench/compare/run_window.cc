@@ -36,9 +36,9 @@ absl::Status RunWindow::status() const {
   }
   if (too_few_.has_value()) {
     return absl::DeadlineExceededError(absl::StrCat(
-        "the job made ", *too_few_, " steps in ", absl::FormatDuration(longest_),
-        ", and its figures need ", steps_ / 2, " after the ", warmup_,
-        " of its warm-up; give a larger --cell_time"));
+        "the job made ", *too_few_, " steps in ",
+        absl::FormatDuration(longest_), ", and its figures need ", steps_ / 2,
+        " after the ", warmup_, " of its warm-up; give a larger --cell_time"));
   }
   return absl::OkStatus();
 }

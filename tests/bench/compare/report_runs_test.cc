@@ -32,8 +32,14 @@ TEST(ReportRunsTest, SaysWhatIsPredictedAndWhyTheRestIsNot) {
   const std::string html = ReportHtml(comparison);
   ExpectHas(html, "from about 6 Gbit/s on, ring would be faster than async");
   ExpectHas(html, "What is predicted was not measured");
-  ExpectHas(html, "<li>no two modes could be ranked here (1 verdict)</li>");
-  ExpectHas(html, "where it was not (4 verdicts)</li>");
+  // Each reason once, with its places.
+  ExpectHas(html,
+            "<li>no two modes could be ranked here (A, 4 hosts, 10gbit, batch "
+            "1024)</li>");
+  ExpectHas(html,
+            "where it was not (A, 2 hosts, 10gbit, batch 1024; A, 8 hosts, "
+            "10gbit, batch 1024; B, 2 hosts, 10gbit, batch 1024; B, 8 hosts, "
+            "10gbit, batch 1024)</li>");
   for (ModeVerdict& verdict : comparison.verdicts) {
     verdict.turn = verdict.no_turn = "";
   }
