@@ -75,10 +75,16 @@ std::string NoTurnText(const std::string& one, const std::string& other,
                       " % of each other", where);
 }
 
-}  // namespace
+// What a question asks, as the planner takes it.
+struct Asked {
+  const ModeShape* one;
+  const ModeShape* other;
+  PlannedJob job;
+  ClusterDescription cluster;
+};
 
-absl::StatusOr<ModeTurn> FindModeTurn(const Calibration& calibration,
-                                      const TurnQuestion& question) {
+absl::StatusOr<Asked> AskedBy(const Calibration& calibration,
+                              const TurnQuestion& question) {
   SHOAL_ASSIGN_OR_RETURN(const ModeShape* const one, ModeNamed(question.mode));
   SHOAL_ASSIGN_OR_RETURN(const ModeShape* const other,
                          ModeNamed(question.other));
@@ -90,19 +96,28 @@ absl::StatusOr<ModeTurn> FindModeTurn(const Calibration& calibration,
     return absl::InvalidArgumentError(
         absl::StrCat(question.hosts, " hosts train nothing; give 1 or more"));
   }
+  Asked asked{one, other, MeasuredJob(calibration), ClusterDescription()};
+  if (question.batch_size > 0) asked.job.batch_size = question.batch_size;
+  if (question.ssp_bound >= 0) asked.job.ssp_bound = question.ssp_bound;
+  ClusterDescription* const cluster = &asked.cluster;
+  cluster->hosts = question.hosts;
+  cluster->latency_seconds = question.latency_seconds;
+  if (calibration.most_cores > 0) cluster->cores = calibration.most_cores;
+  if (question.cores > 0) cluster->cores = question.cores;
+  return asked;
+}
+
+}  // namespace
+
+absl::StatusOr<ModeTurn> FindModeTurn(const Calibration& calibration,
+                                      const TurnQuestion& question) {
+  SHOAL_ASSIGN_OR_RETURN(const Asked asked, AskedBy(calibration, question));
+  const auto& [one, other, job, cluster] = asked;
   ModeTurn turn;
   if (question.hosts == 1) {
     turn.text = "one host needs no network, so its bandwidth decides nothing";
     return turn;
   }
-  PlannedJob job = MeasuredJob(calibration);
-  if (question.batch_size > 0) job.batch_size = question.batch_size;
-  if (question.ssp_bound >= 0) job.ssp_bound = question.ssp_bound;
-  ClusterDescription cluster;
-  cluster.hosts = question.hosts;
-  cluster.latency_seconds = question.latency_seconds;
-  if (calibration.most_cores > 0) cluster.cores = calibration.most_cores;
-  if (question.cores > 0) cluster.cores = question.cores;
   turn.crossovers =
       CrossoversOf({one, other}, calibration, job, cluster, question.hosts);
   std::vector<std::string> parts;
@@ -124,6 +139,19 @@ absl::StatusOr<ModeTurn> FindModeTurn(const Calibration& calibration,
   turn.text = absl::StrCat(absl::StrJoin(parts, "; "),
                            turn.extrapolated ? " (extrapolated)" : "");
   return turn;
+}
+
+absl::StatusOr<double> PredictedRatio(const Calibration& calibration,
+                                      const TurnQuestion& question,
+                                      double bits_per_second) {
+  SHOAL_ASSIGN_OR_RETURN(Asked asked, AskedBy(calibration, question));
+  asked.cluster.bits_per_second = bits_per_second;
+  const auto speed = [&](const ModeShape& mode) {
+    return Predict(mode, calibration, asked.job, asked.cluster,
+                   asked.cluster.hosts)
+        .samples_per_second;
+  };
+  return speed(*asked.one) / speed(*asked.other);
 }
 
 }  // namespace shoal

@@ -89,9 +89,10 @@ void AddPlace(CompareFlags* flags, FlagSet* set) {
             RealRange{1, kDilationMost}});
   set->Add({"check_dilation", &flags->check_dilation,
             "Also measure each mode and number of hosts at twice the dilation. "
-            "Cells that then differ by more than 5 % are measured again at "
-            "that dilation, and are left out of verdicts if they differ at "
-            "four times too. Left out: true with --lab, without --quick."});
+            "If that differs by more than 5 %, cells that are played faster "
+            "than it are measured again at twice theirs, and all are left out "
+            "of verdicts if it differs at four times too. Left out: true with "
+            "--lab, without --quick."});
 }
 
 void AddRuns(CompareFlags* flags, FlagSet* set) {
@@ -109,8 +110,9 @@ void AddRuns(CompareFlags* flags, FlagSet* set) {
             "that the spread of an AUC is also that of the seed."});
   set->Add({"cell_time", &flags->cell_time,
             "Time after which the job of a run is stopped, counted from its "
-            "first data, on this machine's clock. 0: jobs run to the end of "
-            "their data and are evaluated, as they always do with "
+            "first data, on this machine's clock. A slow one has up to twelve "
+            "times as long, or a minute. 0: jobs run to the end of their "
+            "data and are evaluated, as they always do with "
             "--target_auc.",
             DurationRange{absl::ZeroDuration(), absl::Hours(24)}});
   set->Add({"allreduce", &flags->allreduce,

@@ -193,8 +193,8 @@ absl::Status ComparisonRun::ReadSlower() {
   return absl::OkStatus();
 }
 
-// Measures what differs from itself at twice its dilation once more, at that
-// one. The tries of before are runs of it.
+// Measures the cells of modes that differ from themselves at twice the dilation
+// at twice their own. The tries of before are the first of these runs.
 absl::Status ComparisonRun::MeasureSlower() {
   std::vector<Cell> measured;
   for (const Cell& cell : options_.comparison.cells) {
@@ -204,7 +204,7 @@ absl::Status ComparisonRun::MeasureSlower() {
     if (!ShouldBeSlower(WithRuns(at_twice), measured)) continue;
     const size_t before = slower_.size();
     for (const Cell& cell : options_.comparison.cells) {
-      if (IsFasterThan(cell, at_twice)) {
+      if (IsPlayedFaster(cell, at_twice)) {
         slower_.push_back(AtTwiceTheDilation(cell));
       }
     }

@@ -89,7 +89,7 @@ bool IsJudgedBy(const Cell& cell, const Cell& at_twice) {
          cell.compute == at_twice.compute;
 }
 
-bool IsFasterThan(const Cell& cell, const Cell& at_twice) {
+bool IsPlayedFaster(const Cell& cell, const Cell& at_twice) {
   return IsJudgedBy(cell, at_twice) && cell.dilation < at_twice.dilation;
 }
 
@@ -127,7 +127,7 @@ bool ShouldBeSlower(const Cell& at_twice, const std::vector<Cell>& cells) {
   }
   return CheckPlayable(AtTwiceTheDilation(at_twice)).ok() &&
          std::all_of(cells.begin(), cells.end(), [&](const Cell& cell) {
-           return !IsFasterThan(cell, at_twice) ||
+           return !IsPlayedFaster(cell, at_twice) ||
                   CheckPlayable(AtTwiceTheDilation(cell)).ok();
          });
 }

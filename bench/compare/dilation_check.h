@@ -12,9 +12,9 @@ namespace shoal {
 // Does a lab say the same when it is slower? A mode on some number of hosts is
 // also tried at twice its dilation, on the first model and network. Where the
 // samples/s then differ, this machine is too small to play these hosts at the
-// dilation that they have. Their cells are played at twice the dilation then,
-// and the mode is tried at four times. If it differs still, they are out of
-// verdicts. Pure.
+// dilation that they have. Those of their cells that are played faster than the
+// try are played at twice their dilation then, and the mode is tried at four
+// times. If it differs still, all of them are out of verdicts. Pure.
 
 // A difference above this share is one.
 inline constexpr double kDilationTolerance = .05;
@@ -35,7 +35,7 @@ std::vector<Cell> CellsAtTwiceTheDilation(const std::vector<Cell>& cells);
 bool IsJudgedBy(const Cell& cell, const Cell& at_twice);
 // Whether the cell is judged by `at_twice`, and is played faster than it. Cells
 // that are played as slow already, for a faster network, need not be slower.
-bool IsFasterThan(const Cell& cell, const Cell& at_twice);
+bool IsPlayedFaster(const Cell& cell, const Cell& at_twice);
 // Whether `at_twice` was made from this cell.
 bool IsTwinOf(const Cell& cell, const Cell& at_twice);
 

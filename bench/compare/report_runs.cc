@@ -34,8 +34,12 @@ std::string StragglerText(const Cell& cell) {
 std::string PlaceText(const ModeVerdict& verdict) {
   std::string text =
       absl::StrCat(verdict.model, ", ", HostsText(verdict.hosts));
-  if (verdict.hosts > 1) absl::StrAppend(&text, ", ", verdict.network);
-  return absl::StrCat(text, ", batch ", verdict.batch_size);
+  if (verdict.network != "none") absl::StrAppend(&text, ", ", verdict.network);
+  absl::StrAppend(&text, ", batch ", verdict.batch_size);
+  if (verdict.straggler.has_value()) {
+    absl::StrAppend(&text, ", with a slow host");
+  }
+  return text;
 }
 
 // Why of some verdicts it is not said where they would turn, each reason once.

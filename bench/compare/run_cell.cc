@@ -335,15 +335,17 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
     return window.IsOver(figures.step, absl::Seconds(figures.wall_seconds));
   };
   const CpuWatch watch;
-  SHOAL_ASSIGN_OR_RETURN(
-      const LaunchedJobEnd end,
-      RunJob(cell, planned.get(), lab.get(), cell.name, enough));
+  const auto end = RunJob(cell, planned.get(), lab.get(), cell.name, enough);
+  *early = window.early().value_or(0);
+  // A job that trained too early is not blamed for how it ended.
+  if (!end.ok() && (*early == 0 || absl::IsCancelled(end.status()))) {
+    return end.status();
+  }
   // Elsewhere the job's own processes may not be children of this one.
   if (options_.where != "hosts") run->others_cores = watch.OthersCores();
-  *early = window.early().value_or(0);
   SHOAL_RETURN_IF_ERROR(window.status());
   return Annotate(
-      ReadSummary(end.summary, cell, options_.target_auc, run, data),
+      ReadSummary(end->summary, cell, options_.target_auc, run, data),
       "the job's summary");
 }
 

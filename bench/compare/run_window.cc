@@ -11,7 +11,7 @@ RunWindow::RunWindow(uint64_t warmup, int hosts, absl::Duration cell_time,
     : warmup_(warmup),
       steps_(kLeastSteps * static_cast<uint64_t>(hosts)),
       cell_time_(cell_time),
-      longest_(std::max(kLongest * cell_time, kLongestAtLeast)),
+      limit_(std::max(kMostCellTimes * cell_time, kLeastLimit)),
       begun_(!slowed) {}
 
 bool RunWindow::IsOver(uint64_t step, absl::Duration trained) {
@@ -22,7 +22,7 @@ bool RunWindow::IsOver(uint64_t step, absl::Duration trained) {
   begun_ = true;
   if (cell_time_ == absl::ZeroDuration() || trained < cell_time_) return false;
   if (step >= warmup_ + steps_) return true;
-  if (trained < longest_) return false;
+  if (trained < limit_) return false;
   if (step < warmup_ + steps_ / 2) too_few_ = step;
   return true;
 }
@@ -36,9 +36,9 @@ absl::Status RunWindow::status() const {
   }
   if (too_few_.has_value()) {
     return absl::DeadlineExceededError(absl::StrCat(
-        "the job made ", *too_few_, " steps in ",
-        absl::FormatDuration(longest_), ", and its figures need ", steps_ / 2,
-        " after the ", warmup_, " of its warm-up; give a larger --cell_time"));
+        "the job made ", *too_few_, " steps in ", absl::FormatDuration(limit_),
+        ", and its figures need ", steps_ / 2, " after the ", warmup_,
+        " of its warm-up; give a larger --cell_time"));
   }
   return absl::OkStatus();
 }

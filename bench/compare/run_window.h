@@ -15,15 +15,15 @@ namespace shoal {
 // What is measured begins behind the warm-up. A job that gets its shares of the
 // cores with the first data must not have made half of its warm-up before: the
 // rest of it is for steps that were not reported yet. A job then trains for
-// `cell_time`, and on until each worker has made kLeastSteps more, but not
-// longer than kLongest cell times, or kLongestAtLeast: the first step of a ring
-// on hosts with a twentieth of a core takes 20 s. Half of these steps are
-// needed. Pure.
+// `cell_time`, and on until there are kLeastSteps more for each worker, of all
+// together. It is stopped after kMostCellTimes, or kLeastLimit if that is
+// longer: the first step of a ring on hosts with a twentieth of a core takes
+// 20 s. Half of these steps are needed. Pure.
 class RunWindow {
  public:
-  static constexpr uint64_t kLeastSteps = 12;  // of each worker
-  static constexpr double kLongest = 12;       // cell times
-  static constexpr absl::Duration kLongestAtLeast = absl::Minutes(1);
+  static constexpr uint64_t kLeastSteps = 12;  // for each worker
+  static constexpr double kMostCellTimes = 12;
+  static constexpr absl::Duration kLeastLimit = absl::Minutes(1);
 
   // `warmup`: steps of all `hosts` workers. `cell_time` 0: the job ends by
   // itself. `slowed`: it gets its shares of the cores with the first data.
@@ -42,7 +42,7 @@ class RunWindow {
   const uint64_t warmup_;
   const uint64_t steps_;  // after the warm-up
   const absl::Duration cell_time_;
-  const absl::Duration longest_;
+  const absl::Duration limit_;
   bool begun_;
   std::optional<uint64_t> early_;
   std::optional<uint64_t> too_few_;

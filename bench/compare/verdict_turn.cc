@@ -62,10 +62,10 @@ const Cell* FindCell(const std::vector<const Cell*>& cells,
   return found == cells.end() ? nullptr : *found;
 }
 
-// Where the planner takes one of two modes for faster, and the other one was
-// measured to be, on another network: "the planner takes …", or "".
+// Where the planner takes one of two modes for clearly faster, and the other
+// one was measured to be, on another network: "the planner takes …", or "".
 std::string WrongElsewhere(const Cell& best, const Cell& other,
-                           const ModeTurn& turn,
+                           const Calibration& calibration,
                            const std::vector<const Cell*>& elsewhere) {
   for (const Cell* one : elsewhere) {
     if (one->mode != best.mode || one->backup_workers > 0) continue;
@@ -80,7 +80,9 @@ std::string WrongElsewhere(const Cell& best, const Cell& other,
     const bool is_first = speed->median > other_speed->median;
     const Cell& faster = is_first ? *one : *two;
     const Cell& slower = is_first ? *two : *one;
-    if (FastestAt(turn, one->bits_per_second) == slower.mode) {
+    const auto ratio = PredictedRatio(calibration, QuestionOf(slower, faster),
+                                      one->bits_per_second);
+    if (ratio.ok() && *ratio >= 1 + kClearLead) {
       return absl::StrCat("the planner takes ", ModeName(slower),
                           " for faster than ", ModeName(faster), " at ",
                           one->network, ", where it was not");
@@ -249,7 +251,7 @@ VerdictTurn TurnFinder::Find(const Cell& best,
         gathered.AddUnknown(*other);
         continue;
       }
-      std::string wrong = WrongElsewhere(best, *other, *turn, elsewhere);
+      std::string wrong = WrongElsewhere(best, *other, *calibration, elsewhere);
       if (wrong.empty()) {
         gathered.Add(*other, others == &behind, *turn);
       } else {

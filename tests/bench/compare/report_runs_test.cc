@@ -40,6 +40,13 @@ TEST(ReportRunsTest, SaysWhatIsPredictedAndWhyTheRestIsNot) {
             "where it was not (A, 2 hosts, 10gbit, batch 1024; A, 8 hosts, "
             "10gbit, batch 1024; B, 2 hosts, 10gbit, batch 1024; B, 8 hosts, "
             "10gbit, batch 1024)</li>");
+  ModeVerdict& first = comparison.verdicts.front();
+  first.no_turn = "the planner knows no slow hosts";
+  first.network = "none";
+  first.straggler = Straggler{1, .5};
+  ExpectHas(ReportHtml(comparison),
+            "<li>the planner knows no slow hosts (A, 2 hosts, batch 1024, with "
+            "a slow host)</li>");
   for (ModeVerdict& verdict : comparison.verdicts) {
     verdict.turn = verdict.no_turn = "";
   }
