@@ -129,6 +129,8 @@ TEST(ComputeProfileTest, RangesThatDoNotCoverTheDenseVariablesAreRefused) {
             "steps[0].final: its ranges do not cover the 10 floats of "
             "dense_floats, each once: floats [0, 9) are covered");
   EXPECT_FALSE(Why("[4, 10, 3000]", "[3, 10, 3000]").ok());
+  // All is covered, and the begin of it twice.
+  EXPECT_FALSE(Why("[4, 10, 3000]", "[0, 10, 3000]").ok());
 }
 
 TEST(ComputeProfileTest, AProfileWithoutAStepIsRefused) {
