@@ -39,9 +39,10 @@ PHASES = {
     "computes": (VICTIM, COMPUTES, "computes",
                  f"sums dense bucket 1 of 1 for .*{AWAITS}{VICTIM}"),
     # The other is let go when the loss is told, and may have begun its sum before it
-    # hears of it.
+    # hears of it. It waits for nobody yet, for the rank that is left, or for the one
+    # that died.
     "sums": (OTHER, COMPUTES, f"sums dense bucket 1 of 1 for .*{AWAITS}{OTHER}",
-             "(computes|sums dense bucket 1 of 1)"),
+             "(computes|sums)"),
     "gathers": (OTHER, GATHERS, f"gathers rows for .*{AWAITS}{OTHER}", ""),
     "applies": (VICTIM, APPLIES, "applies",
                 f"sums dense bucket 1 of 1 for .*{AWAITS}{VICTIM}"),
