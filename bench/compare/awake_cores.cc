@@ -6,7 +6,7 @@
 namespace shoal {
 namespace {
 
-constexpr int kPauses = 400;  // between two offers of the core; some 20 us
+constexpr int kPauses = 400;  // between two offers of the core; about 20 us
 
 // Leaves the units of the core to its other hardware thread.
 void Pause() {

@@ -17,8 +17,8 @@ namespace shoal {
 // (SCHED_IDLE), so that any other thread of its control group that wakes up
 // takes its core at once; to other groups it yields by their weights, and those
 // of a lab's hosts are the largest (ControlGroup::PutFirst). It also offers its
-// core every few microseconds: a group whose quota has come back would get it
-// at the kernel's next clock tick only, 4 ms later, and so lose up to a quarter
+// core every 20 us or so: a group whose quota has come back would get it at the
+// kernel's next clock tick only, up to 4 ms later, and so lose up to a quarter
 // of its quota. It takes no signals.
 //
 // Thread-compatible.
