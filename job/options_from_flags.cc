@@ -178,6 +178,7 @@ PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags) {
   options.member = MemberOptions(flags);
   options.shard.max_bytes = flags.limits.max_ps_bytes;
   options.ps_lease = flags.deadlines.ps_lease;
+  options.mark_interval = flags.deadlines.mark_interval;
   options.checkpoints.model_dir = flags.checkpoints.model_dir;
   options.checkpoints.keep_checkpoints = flags.checkpoints.keep_checkpoints;
   options.checkpoints.weights_only = !flags.training.Trains();

@@ -83,10 +83,11 @@ void AddPlace(CompareFlags* flags, FlagSet* set) {
   set->Add({"cores", &flags->cores, "Number of cores of each host of a lab.",
             RealRange{.01, 1024}});
   set->Add({"dilation", &flags->dilation,
-            "Least dilation of the cells of a lab: how many times slower than "
-            "it is a cluster is played. Cells that do not fit into this "
-            "machine have a larger one.",
-            RealRange{1, kDilationMost}});
+            "Dilation of the cells of a lab: how many times slower than it is "
+            "a cluster is played. 0: as slow that the hosts of a cell have "
+            "half of this machine's cores together. Cells that do not fit into "
+            "this machine, with nine tenths of its cores, have a larger one.",
+            RealRange{0, kDilationMost}});
   set->Add({"check_dilation", &flags->check_dilation,
             "Also measure each mode and number of hosts at twice the dilation. "
             "If that differs by more than 5 %, cells that are played faster "
@@ -201,7 +202,7 @@ absl::Status CompleteCompareFlags(const FlagSet& set, CompareFlags* flags) {
     return absl::InvalidArgumentError(
         "--straggler needs --lab: real hosts are as fast as they are");
   }
-  if (!flags->lab && (flags->check_dilation || flags->dilation > 1)) {
+  if (!flags->lab && (flags->check_dilation || flags->dilation > 0)) {
     return absl::InvalidArgumentError(
         "--dilation and --check_dilation need --lab: nothing else is dilated");
   }
@@ -249,7 +250,10 @@ absl::StatusOr<std::vector<Cell>> CellsOf(const CompareFlags& flags,
   std::map<std::string, int> seen;
   for (Cell& cell : cells) {
     if (flags.lab) {
-      cell.dilation = std::max(flags.dilation, DilationOf(cell, cores));
+      cell.dilation = flags.dilation > 0
+                          ? std::max(flags.dilation,
+                                     DilationOf(cell, cores, kCoresShareMost))
+                          : DilationOf(cell, cores);
     }
     if (++seen[cell.name] > 1) {
       return absl::InvalidArgumentError(absl::StrCat(

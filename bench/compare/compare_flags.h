@@ -37,7 +37,7 @@ struct CompareFlags {
   bool lab = false;
   std::string on;
   double cores = 1;
-  double dilation = 1;  // the least of the cells of a lab
+  double dilation = 0;  // of the cells of a lab; 0: DilationOf
   int replay_hosts = 16;
   absl::Duration cell_time = absl::Seconds(25);
   bool check_dilation = false;

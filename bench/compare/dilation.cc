@@ -15,9 +15,9 @@ double SpeedOf(const Cell& cell, int host) {
 
 }  // namespace
 
-double DilationOf(const Cell& cell, int cores) {
+double DilationOf(const Cell& cell, int cores, double share) {
   const double wanted = cell.hosts * cell.cores_per_host;
-  return std::max({1.0, wanted / (kCoresShare * cores),
+  return std::max({1.0, wanted / (share * cores),
                    cell.bits_per_second / kLinkMost});
 }
 

@@ -17,15 +17,18 @@ namespace shoal {
 
 // The fastest link that tbf was seen to pass exactly.
 inline constexpr double kLinkMost = 1e9;  // bit/s
-// Share of the machine's cores that the hosts of a cell may have together. The
-// rest is for the kernel, the launcher and others.
-inline constexpr double kCoresShare = .9;
+// Share of the machine's cores that the hosts of a cell have together, and the
+// most that they can have: the rest is for the kernel, the launcher and others.
+// With the most, hosts wait for one another: async on 4 and 8 hosts was 9 to
+// 13 % slower than with half of it (docs/benchmarking.md).
+inline constexpr double kCoresShare = .5;
+inline constexpr double kCoresShareMost = .9;
 // Factor above which no cell is played: --compute_scale ends there.
 inline constexpr double kDilationMost = 64;
 
-// The least t >= 1 for which the hosts of the cell have at most kCoresShare of
+// The least t >= 1 for which the hosts of the cell have at most `share` of
 // `cores` together, and a link has at most kLinkMost.
-double DilationOf(const Cell& cell, int cores);
+double DilationOf(const Cell& cell, int cores, double share = kCoresShare);
 
 // What a played host may use.
 struct HostShare {

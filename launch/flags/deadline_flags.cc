@@ -24,6 +24,12 @@ void DeadlineFlags::AddRows(JobFlagRows* rows) {
              "answered heartbeat.",
              some});
   rows->Add(kAllCommands, Canonical::kNo,
+            {"mark_interval", &mark_interval,
+             "Time between two messages of a parameter server about the "
+             "batches that it has applied. A batch counts as trained up to "
+             "this much later.",
+             some});
+  rows->Add(kAllCommands, Canonical::kNo,
             {"pull_timeout", &pull_timeout,
              "Longest time to try a pull, including retries, before the "
              "worker starts it anew.",

@@ -13,6 +13,7 @@ struct DeadlineFlags {
   absl::Duration silent_after = absl::Seconds(5);
   absl::Duration worker_lease = absl::Seconds(10);
   absl::Duration ps_lease = absl::Seconds(5);
+  absl::Duration mark_interval = absl::Milliseconds(20);
   absl::Duration pull_timeout = absl::Seconds(10);
   absl::Duration push_timeout = absl::Seconds(10);
   absl::Duration start_timeout = absl::Seconds(120);

@@ -203,7 +203,7 @@ class CompareTest(harness.ShoalTest):
         self.expect_run(cell, run)
         self.assertEqual(cell["compute"], "replayed")
         [profile] = glob.glob(f"{self.out}/profiles/*")
-        self.assertTrue(profile.endswith("_c1.5_t1.json"), profile)
+        self.assertTrue(profile.endswith("_c1.5_t1.5.json"), profile)
         with open(glob.glob(f"{self.out}/logs/*_h1_*.log")[0]) as log:
             self.assertIn("compute replayed from " + profile, log.read())
 

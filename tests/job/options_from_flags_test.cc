@@ -194,9 +194,10 @@ TEST(OptionsFromFlags, DeadlinesReachEveryComponent) {
   const JobFlags flags =
       Parsed(Command::kRun,
              {"--heartbeat=2s", "--silent_after=7s", "--worker_lease=11s",
-              "--ps_lease=6s", "--pull_timeout=3s", "--push_timeout=4s",
-              "--start_timeout=33s", "--worker_grace=1500ms",
-              "--speculate_after=5s", "--linger=250ms", "--shutdown_timeout=9s",
+              "--ps_lease=6s", "--mark_interval=30ms", "--pull_timeout=3s",
+              "--push_timeout=4s", "--start_timeout=33s",
+              "--worker_grace=1500ms", "--speculate_after=5s",
+              "--linger=250ms", "--shutdown_timeout=9s",
               "--progress_timeout=3m", "--stall_after=8s",
               "--auc_exact_rows=77"});
   const auto plan = PlanJob(flags);
@@ -218,6 +219,7 @@ TEST(OptionsFromFlags, DeadlinesReachEveryComponent) {
   EXPECT_EQ(CoordinatorOptionsFromFlags(of_ps, *plan).process, "ps 0");
   const PsLoopOptions ps = PsLoopOptionsFromFlags(flags);
   EXPECT_EQ(ps.ps_lease, absl::Seconds(6));
+  EXPECT_EQ(ps.mark_interval, absl::Milliseconds(30));
   EXPECT_EQ(ps.member.start_deadline, absl::Seconds(33));
   EXPECT_EQ(ps.member.shutdown_deadline, absl::Seconds(9));
   const WorkerLoopOptions worker = WorkerLoopOptionsFromFlags(flags);

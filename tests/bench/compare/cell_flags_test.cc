@@ -62,6 +62,7 @@ TEST(FlagsOfCellTest, DeadlinesAreStretchedAndHeartbeatsAreNot) {
   const FlagMap flags = FlagsOfCell(cell, kJob, deadlines, place);
   EXPECT_EQ(flags.at("silent_after"), "15000ms");
   EXPECT_EQ(flags.at("pull_timeout"), "25000ms");
+  EXPECT_EQ(flags.at("mark_interval"), "50ms");
   EXPECT_EQ(flags.count("heartbeat"), 0u);
   EXPECT_EQ(flags.at("hosts"), "10.0.0.1,10.0.0.2");
   EXPECT_EQ(flags.count("workers"), 0u);
@@ -247,7 +248,12 @@ TEST(CellsOfTest, ALabDilatesAndNothingElseDoes) {
   flags.dilation = 4;
   EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 10);
   flags.networks = "1gbit";
-  EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 4);
+  flags.dilation = 0;
+  EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 4) << "half of the cores";
+  flags.dilation = 3;
+  EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 3);
+  flags.dilation = 1;
+  EXPECT_DOUBLE_EQ(CellsOf(flags, job, 2)->at(0).dilation, 4 / 1.8);
   flags.hosts = {4, 4};
   EXPECT_THAT(CellsOf(flags, job, 2).status().message(), HasSubstr("twice"));
 }

@@ -20,8 +20,10 @@ Cell CellOf(int hosts, double cores, double bits) {
 
 TEST(DilationTest, IsTheLeastThatCoresAndLinksAllow) {
   EXPECT_DOUBLE_EQ(DilationOf(CellOf(1, 1, 0), 2), 1);
-  EXPECT_DOUBLE_EQ(DilationOf(CellOf(2, 1, 1e9), 2), 2 / 1.8);
-  EXPECT_DOUBLE_EQ(DilationOf(CellOf(8, 1, 1e9), 2), 8 / 1.8);
+  EXPECT_DOUBLE_EQ(DilationOf(CellOf(2, 1, 1e9), 2), 2);
+  EXPECT_DOUBLE_EQ(DilationOf(CellOf(2, 1, 1e9), 2, .9), 2 / 1.8);
+  EXPECT_DOUBLE_EQ(DilationOf(CellOf(8, 1, 1e9), 2), 8);
+  EXPECT_DOUBLE_EQ(DilationOf(CellOf(8, 1, 1e9), 2, .9), 8 / 1.8);
   EXPECT_DOUBLE_EQ(DilationOf(CellOf(8, 1, 1e10), 2), 10);
   EXPECT_DOUBLE_EQ(DilationOf(CellOf(2, .5, 1e8), 2), 1);
   EXPECT_DOUBLE_EQ(DilationOf(CellOf(2, 1, 1e9), 64), 1);
