@@ -35,9 +35,16 @@ StepPrediction StepOf(const ModeShape& mode, const Calibration& calibration,
   setting.pipeline_depth = job.pipeline_depth;
   setting.uneven_streams = UnevenStreams(hosts);
   StepPrediction step = PredictStep(mode, demand, setting);
-  const double factor = calibration.CorrectionOf(mode.name, hosts);
-  step.step_seconds *= factor;
-  step.wait_seconds *= factor;
+  double corrected =
+      step.step_seconds * calibration.CorrectionOf(mode.name, hosts);
+  if (hosts > 1) {
+    // What fewer hosts did faster than the formulas say, these may do too, and
+    // not faster than their busiest resource.
+    corrected = std::max(corrected, BusiestSeconds(demand, cluster, hosts,
+                                                   job.workers_per_host));
+  }
+  step.wait_seconds *= corrected / step.step_seconds;
+  step.step_seconds = corrected;
   return step;
 }
 

@@ -99,4 +99,24 @@ StepDemand DemandOf(const ModeShape& mode, const Calibration& calibration,
   return d;
 }
 
+double BusiestSeconds(const StepDemand& d, const ClusterDescription& cluster,
+                      int hosts, int workers_per_host) {
+  const double ring = d.reduce_core + d.gather_core;
+  const double worker = d.compute + d.push_worker + d.apply_worker;
+  const double server =
+      workers_per_host * (d.pull_server + d.push_server) + d.apply_server;
+  const double cores =
+      workers_per_host * (worker + d.pull_worker + ring) + server;
+  const double speed = std::min(1.0, cluster.cores);  // of a core
+  double busiest =
+      std::max({worker / speed, server / speed, cores / cluster.cores});
+  if (hosts > 1) {
+    const double bytes =
+        workers_per_host * d.served_bytes() * (hosts - 1) / hosts +
+        d.reduce_bytes + d.gather_bytes;
+    busiest = std::max(busiest, 8 * bytes / cluster.bits_per_second);
+  }
+  return busiest;
+}
+
 }  // namespace shoal

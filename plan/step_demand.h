@@ -2,6 +2,7 @@
 #define SHOAL_PLAN_STEP_DEMAND_H_
 
 #include "plan/calibration.h"
+#include "plan/cluster_description.h"
 #include "plan/mode_shape.h"
 
 namespace shoal {
@@ -70,6 +71,14 @@ struct StepDemand {
 
 StepDemand DemandOf(const ModeShape& mode, const Calibration& calibration,
                     const PlannedJob& job, int hosts);
+
+// The seconds in which the busiest resource of one of `hosts` hosts does its
+// part of a step of all workers: a worker's thread, the server's thread, all
+// cores, or a direction of the link, which passes cluster.bits_per_second of
+// payload. No step is shorter.
+double BusiestSeconds(const StepDemand& demand,
+                      const ClusterDescription& cluster, int hosts,
+                      int workers_per_host);
 
 }  // namespace shoal
 

@@ -18,9 +18,9 @@ struct UnitCosts {
   // A payload byte that a worker sends to a server or receives from one, and a
   // call; the same on a server.
   double worker_byte = .40e-9;
-  double worker_call = 75e-6;
+  double worker_call = 100e-6;
   double server_byte = .40e-9;
-  double server_call = 200e-6;
+  double server_call = 130e-6;
   // What such a byte costs more, on either side, if it crosses a link: packets
   // pass a network card, and come one by one.
   double remote_byte = .3e-9;

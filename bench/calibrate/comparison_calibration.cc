@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "base/counted.h"
 #include "base/status_macros.h"
+#include "bench/compare/cell_figures.h"
 #include "plan/fit_costs.h"
 #include "plan/mode_shape.h"
 #include "plan/step_times.h"
@@ -117,6 +118,25 @@ void AddDistinctIds(const std::map<int, Batches>& found,
   }
 }
 
+// The median of the cell's runs, as in its verdicts.
+double MedianOf(const Cell& cell, RunFigure figure, double otherwise = 0) {
+  const std::optional<FigureSpread> spread = SpreadOf(cell, figure);
+  return spread.has_value() ? spread->median : otherwise;
+}
+
+double MedianOfRole(const Cell& cell,
+                    std::optional<RoleFigures> CellRun::*figures,
+                    double RoleFigures::*role, double otherwise = 0) {
+  return MedianOf(
+      cell,
+      [&](const CellRun& run) -> std::optional<double> {
+        const std::optional<RoleFigures>& of_run = run.*figures;
+        if (!of_run.has_value()) return std::nullopt;
+        return (*of_run).*role;
+      },
+      otherwise);
+}
+
 MeasuredCell MeasuredOf(const Cell& cell, double mean_batch) {
   MeasuredCell measured;
   measured.mode = cell.mode;
@@ -125,24 +145,16 @@ MeasuredCell MeasuredOf(const Cell& cell, double mean_batch) {
   measured.mean_batch = mean_batch;
   measured.cores = cell.cores_per_host;
   measured.bits_per_second = cell.bits_per_second;
-  Mean rate, worker_cpu, server_cpu, worker_memory, server_memory;
-  for (const CellRun& run : cell.runs) {
-    if (!run.ok) continue;
-    if (run.samples_per_second.has_value()) rate.Add(*run.samples_per_second);
-    if (run.cpu_seconds_per_sample.has_value()) {
-      worker_cpu.Add(run.cpu_seconds_per_sample->worker);
-      server_cpu.Add(run.cpu_seconds_per_sample->ps);
-    }
-    if (run.peak_rss_bytes.has_value()) {
-      worker_memory.Add(run.peak_rss_bytes->worker);
-      server_memory.Add(run.peak_rss_bytes->ps);
-    }
-  }
-  measured.samples_per_second = rate.value();
-  measured.worker_cpu = worker_cpu.value(-1);
-  measured.server_cpu = server_cpu.value(-1);
-  measured.worker_memory = worker_memory.value();
-  measured.server_memory = server_memory.value();
+  measured.samples_per_second =
+      MedianOf(cell, [](const CellRun& run) { return run.samples_per_second; });
+  measured.worker_cpu = MedianOfRole(cell, &CellRun::cpu_seconds_per_sample,
+                                     &RoleFigures::worker, -1);
+  measured.server_cpu = MedianOfRole(cell, &CellRun::cpu_seconds_per_sample,
+                                     &RoleFigures::ps, -1);
+  measured.worker_memory =
+      MedianOfRole(cell, &CellRun::peak_rss_bytes, &RoleFigures::worker);
+  measured.server_memory =
+      MedianOfRole(cell, &CellRun::peak_rss_bytes, &RoleFigures::ps);
   return measured;
 }
 

@@ -39,10 +39,10 @@ struct CellPlace {
 };
 
 // The flags of a cell's job: those of `job`, which are the user's for this
-// model, but for those that the cell decides. Deadlines are stretched by the
-// cell's dilation. --heartbeat is not: figures come with the heartbeats, which
-// cost next to nothing. Flags that the cell's mode does not take are left out.
-// Pure.
+// model, but for those that the cell decides. Deadlines and --mark_interval are
+// stretched by the cell's dilation. --heartbeat is not: figures come with the
+// heartbeats, which cost next to nothing. Flags that the cell's mode does not
+// take are left out. Pure.
 FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
                     const DeadlineFlags& deadlines, const CellPlace& place);
 

@@ -83,10 +83,11 @@ void AddPlace(CompareFlags* flags, FlagSet* set) {
   set->Add({"cores", &flags->cores, "Number of cores of each host of a lab.",
             RealRange{.01, 1024}});
   set->Add({"dilation", &flags->dilation,
-            "Dilation of the cells of a lab: how many times slower than it is "
-            "a cluster is played. 0: as slow that the hosts of a cell have "
-            "half of this machine's cores together. Cells that do not fit into "
-            "this machine, with nine tenths of its cores, have a larger one.",
+            "Dilation of a lab: the factor by which a cluster is played "
+            "slower than it is. 0: for each cell the least with which its "
+            "hosts have half of this machine's cores and its links 1 Gbit/s. "
+            "A cell that would have more than nine tenths of the cores, or "
+            "faster links, has a larger one.",
             RealRange{0, kDilationMost}});
   set->Add({"check_dilation", &flags->check_dilation,
             "Also measure each mode and number of hosts at twice the dilation. "
@@ -205,6 +206,11 @@ absl::Status CompleteCompareFlags(const FlagSet& set, CompareFlags* flags) {
   if (!flags->lab && (flags->check_dilation || flags->dilation > 0)) {
     return absl::InvalidArgumentError(
         "--dilation and --check_dilation need --lab: nothing else is dilated");
+  }
+  if (flags->dilation > 0 && flags->dilation < 1) {
+    return absl::InvalidArgumentError(
+        "--dilation must be 0 or at least 1: a cluster cannot be played faster "
+        "than it is");
   }
   if (!flags->lab && set.given("cores")) {
     return absl::InvalidArgumentError(

@@ -19,8 +19,7 @@ namespace shoal {
 inline constexpr double kLinkMost = 1e9;  // bit/s
 // Share of the machine's cores that the hosts of a cell have together, and the
 // most that they can have: the rest is for the kernel, the launcher and others.
-// With the most, hosts wait for one another: async on 4 and 8 hosts was 9 to
-// 13 % slower than with half of it (docs/benchmarking.md).
+// With the most, hosts wait for one another (decision 0036).
 inline constexpr double kCoresShare = .5;
 inline constexpr double kCoresShareMost = .9;
 // Factor above which no cell is played: --compute_scale ends there.

@@ -97,6 +97,13 @@ absl::Status DeadlineFlags::Validate() const {
         " must be at least twice --heartbeat=", absl::FormatDuration(heartbeat),
         " and at most --silent_after=", absl::FormatDuration(silent_after)));
   }
+  // A piece that is done must not look like one that makes no progress.
+  if (mark_interval > speculate_after) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--mark_interval=", absl::FormatDuration(mark_interval),
+                     " must be at most --speculate_after=",
+                     absl::FormatDuration(speculate_after)));
+  }
   return absl::OkStatus();
 }
 

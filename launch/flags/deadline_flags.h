@@ -7,7 +7,7 @@
 
 namespace shoal {
 
-// Times that processes wait for each other.
+// Times that processes wait for each other, and between their messages.
 struct DeadlineFlags {
   absl::Duration heartbeat = absl::Seconds(1);
   absl::Duration silent_after = absl::Seconds(5);

@@ -197,13 +197,13 @@ class CompareTest(harness.ShoalTest):
         self.run_ok("shoal", *self.flags(
             "--lab", "--modes=async", "--hosts=1", "--repeats=1",
             "--cores=1.5", "--cell_time=1s", "--replay_hosts=1",
-            "--check_dilation=false"))
+            "--dilation=2", "--check_dilation=false"))
         [cell] = self.compared()["cells"]
         [run] = cell["runs"]
         self.expect_run(cell, run)
         self.assertEqual(cell["compute"], "replayed")
         [profile] = glob.glob(f"{self.out}/profiles/*")
-        self.assertTrue(profile.endswith("_c1.5_t1.5.json"), profile)
+        self.assertTrue(profile.endswith("_c1.5_t2.json"), profile)
         with open(glob.glob(f"{self.out}/logs/*_h1_*.log")[0]) as log:
             self.assertIn("compute replayed from " + profile, log.read())
 

@@ -13,9 +13,6 @@ Calibration ExampleCalibration() {
   c.distinct_ids = {{1024, 8750}, {4096, 24900}, {16384, 66000}};
   c.costs.sample = 14.5e-6;
   c.costs.remote_byte = 0;
-  // So cheap that up to 64 servers their threads are not the limit.
-  c.costs.worker_call = 50e-6;
-  c.costs.server_call = 60e-6;
   c.step_times = UsualTimes();
   c.table_bytes = 150e6;
   c.ssp_bound = 2;

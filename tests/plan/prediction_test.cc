@@ -171,5 +171,34 @@ TEST(PredictionTest, ACorrectionChangesItsModeAlone) {
   EXPECT_NEAR(At("async", 4, 1, c).samples_per_second, async / 1.25, 1e-6);
 }
 
+// The corrections of two hosts must not plan more of eight than they have.
+TEST(PredictionTest, NoCorrectionPlansMoreThanAResourceHas) {
+  Calibration c = ExampleCalibration();
+  for (const ModeShape& mode : ModeShapes()) {
+    c.corrections.push_back({mode.name, .01, .01});
+  }
+  const PlannedJob job = MeasuredJob(c);
+  for (const ModeShape& mode : ModeShapes()) {
+    for (const double cores : {.5, 1.0, 4.0}) {
+      for (const double gbit : {1.0, 100.0}) {
+        ClusterDescription cluster = ExampleCluster(8, gbit);
+        cluster.cores = cores;
+        const StepDemand d = DemandOf(mode, c, job, 8);
+        const double processor = d.compute + d.pull_worker + d.push_worker +
+                                 d.apply_worker + d.reduce_core +
+                                 d.gather_core + d.pull_server + d.push_server +
+                                 d.apply_server;
+        const Prediction p = Predict(mode, c, job, cluster, 8);
+        EXPECT_LE(processor, 1.0001 * cores * p.step.step_seconds)
+            << mode.name << ", " << cores << " cores";
+        EXPECT_LE(8 * p.bytes_per_sample * job.batch_size,
+                  gbit * 1e9 * p.step.step_seconds)
+            << mode.name << ", " << gbit << " Gbit/s";
+        EXPECT_LE(p.step.wait_seconds, p.step.step_seconds) << mode.name;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace shoal

@@ -114,6 +114,26 @@ TEST(ComparisonCalibrationTest, TheJobAndWhatWasMeasuredAreThoseOfTheCells) {
   EXPECT_FALSE(c->corrections.empty());
 }
 
+TEST(ComparisonCalibrationTest, TheMediansOfRunsCount) {
+  Comparison disturbed = Whole();
+  for (Cell& cell : disturbed.cells) {
+    cell.runs.resize(3, cell.runs[0]);
+    cell.runs[1].samples_per_second = *cell.runs[0].samples_per_second / 3;
+    cell.runs[1].cpu_seconds_per_sample->worker *= 3;
+    cell.runs[1].cpu_seconds_per_sample->ps *= 3;
+    cell.runs[1].peak_rss_bytes->worker *= 3;
+  }
+  const auto quiet = CalibrationOf(Whole(), {});
+  const auto found = CalibrationOf(disturbed, {});
+  ASSERT_TRUE(quiet.ok()) << quiet.status();
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_DOUBLE_EQ(found->costs.sample, quiet->costs.sample);
+  EXPECT_DOUBLE_EQ(found->costs.server_call, quiet->costs.server_call);
+  EXPECT_DOUBLE_EQ(found->worker_memory, quiet->worker_memory);
+  EXPECT_DOUBLE_EQ(found->CorrectionOf("async", 2),
+                   quiet->CorrectionOf("async", 2));
+}
+
 TEST(ComparisonCalibrationTest, AFileGivesTheSame) {
   const auto read = ParseComparison(ComparisonJson(Whole()));
   ASSERT_TRUE(read.ok()) << read.status();

@@ -221,6 +221,7 @@ TEST(CompleteCompareFlagsTest, RefusesFlagsThatDoNotGoTogether) {
       {"--straggler=1:0.5"},
       {"--check_dilation"},
       {"--dilation=2"},
+      {"--lab", "--dilation=0.5"},
       {"--cores=2"},
       {"--target_auc=.7", "--cell_time=5s"}};
   for (std::vector<std::string> args : wrong) {

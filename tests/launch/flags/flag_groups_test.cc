@@ -544,7 +544,10 @@ TEST(DeadlineFlagsTest, RefusesTimesThatCannotWork) {
        {kTrain,
         {"--ps_lease=1s"},
         "--ps_lease=1s must be at least twice --heartbeat=1s and at most "
-        "--silent_after=5s"}});
+        "--silent_after=5s"},
+       {kTrain,
+        {"--mark_interval=3s"},
+        "--mark_interval=3s must be at most --speculate_after=2s"}});
 }
 
 TEST(JobFlagsTest, ValidateAsksEveryGroup) {
