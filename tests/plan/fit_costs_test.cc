@@ -50,6 +50,7 @@ Calibration Truth() {
   truth.costs.worker_byte = .7e-9;
   truth.costs.server_byte = .5e-9;
   truth.costs.ring_byte = .5e-9;
+  truth.costs.worker_call = 70e-6;
   truth.costs.server_call = 90e-6;
   return truth;
 }
