@@ -30,8 +30,7 @@ SaverActions CheckpointSaver::Begin(const View& view, absl::Time deadline,
   hurry_ = deadline;
   deadline_ = std::min(deadline, now + options_.deadline);
   late_ = false;
-  if (!saved_.directory.empty() && saved_.step == view.step) {
-    // Marks only grow, so equal counts mean equal marks.
+  if (view.trained && IsSaved(view.step)) {
     actions_.emplace_back(SaverDone{absl::OkStatus(), saved_.directory,
                                     saved_.step, false, absl::ZeroDuration()});
     return Take();
@@ -127,7 +126,7 @@ SaverActions CheckpointSaver::Step(const View& view, absl::Time now) {
     for (const Life& life : files_.sealed) {
       Send(life, CheckpointDone{directory_, commit_.manifest});
     }
-    Finish(absl::OkStatus(), now);
+    Finish(absl::OkStatus(), /*fresh=*/true, now);
     return Take();
   }
   ForgetLost(view);
@@ -142,7 +141,7 @@ SaverActions CheckpointSaver::Step(const View& view, absl::Time now) {
                   })) {
     StartSealing(view);
   }
-  if (phase_ == Phase::kSealing) CheckSeals(view);
+  if (phase_ == Phase::kSealing) CheckSeals(view, now);
   if (phase_ == Phase::kMending) CheckMends(view);
   if (phase_ == Phase::kWriting) CheckWritten(view, now);
   if (phase_ == Phase::kSyncing) CheckSynced(view);
@@ -211,7 +210,7 @@ void CheckpointSaver::CompareCopies(const View& view) {
   }
 }
 
-void CheckpointSaver::CheckSeals(const View& view) {
+void CheckpointSaver::CheckSeals(const View& view, absl::Time now) {
   if (seals_.marks.size() < seals_.told.size()) return;
   CompareCopies(view);
   if (!failure_.ok()) return;
@@ -239,6 +238,12 @@ void CheckpointSaver::CheckSeals(const View& view) {
     return;
   }
   step_ = view.step;
+  if (IsSaved(step_)) {
+    // Marks only grow, so equal counts mean equal marks.
+    directory_ = saved_.directory;
+    Finish(absl::OkStatus(), /*fresh=*/false, now);
+    return;
+  }
   directory_ = CheckpointName(step_);
   const uint64_t attempt = options_.first_attempt + seals_.number;
   actions_.emplace_back(SaverCut{attempt});
@@ -328,7 +333,7 @@ SaverActions CheckpointSaver::Void(absl::Status why, absl::Time now) {
   for (const auto& [index, life] : files_.told) {
     Send(life, CheckpointVoid{seals_.number});
   }
-  Finish(std::move(why), now);
+  Finish(std::move(why), /*fresh=*/true, now);
   if (files_.answered.size() < files_.told.size()) {
     phase_ = Phase::kClearing;
     late_ = false;
@@ -347,10 +352,10 @@ SaverActions CheckpointSaver::Interrupt(absl::Status why, absl::Time now) {
   return Void(std::move(why), now);
 }
 
-void CheckpointSaver::Finish(absl::Status status, absl::Time now) {
+void CheckpointSaver::Finish(absl::Status status, bool fresh, absl::Time now) {
   if (status.ok()) SetSaved(step_, directory_);
   if (!released_.has_value()) Release(now);
-  actions_.emplace_back(SaverDone{std::move(status), directory_, step_, true,
+  actions_.emplace_back(SaverDone{std::move(status), directory_, step_, fresh,
                                   *released_ - began_, torn_, interrupted_});
   phase_ = Phase::kIdle;
 }

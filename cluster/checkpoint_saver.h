@@ -102,6 +102,7 @@ using SaverActions = std::vector<SaverAction>;
 //
 //   idle --Begin--> holding --every worker held--> sealing --every PS held-->
 //     (if steps are not held: idle --Begin--> agreeing --steps held--> holding)
+//     a checkpoint has these marks already: idle
 //     marks equal on all PSs: writing --every shard written--> syncing
 //         --every shard on the disk--> committing --manifest written--> idle
 //     some batch is half-marked: mending --those batches trained--> sealing
@@ -148,6 +149,7 @@ class CheckpointSaver {
     MembersView workers;  // with an open session
     PsMembers members;    // the PSs of the job, and their shards
     uint64_t step = 0;  // batches with all marks
+    bool trained = false;  // every batch of the job has all marks
     // No further step is applied. Always true in a job without steps of all
     // workers.
     bool steps_held = true;
@@ -176,9 +178,10 @@ class CheckpointSaver {
   // The processes or files that the saver waits for, for people; empty if idle.
   std::string WaitingFor(const View& view) const;
 
-  // Begins a save. If the newest checkpoint has the job's present step, the
-  // save ends at once with that checkpoint. `deadline`: when the job is to
-  // stop, or InfiniteFuture. REQUIRES: !busy().
+  // Begins a save. If the newest checkpoint has every batch that the shards
+  // have marked, the save ends with that checkpoint: at once if all is trained,
+  // and otherwise with the shards sealed, since they send marks now and then.
+  // `deadline`: when the job is to stop, or InfiniteFuture. REQUIRES: !busy().
   SaverActions Begin(const View& view, absl::Time deadline, absl::Time now);
   // The job is to stop by `deadline`: the save under way has earlier deadlines.
   void Hurry(absl::Time deadline) {
@@ -262,7 +265,7 @@ class CheckpointSaver {
   void Send(Life to, CoordinatorMessage message);
   void StartHolding(const View& view);
   void StartSealing(const View& view);
-  void CheckSeals(const View& view);
+  void CheckSeals(const View& view, absl::Time now);
   // Sets failure_ if copies of one shard have different marks.
   void CompareCopies(const View& view);
   void StartMending(const View& view);
@@ -273,10 +276,15 @@ class CheckpointSaver {
   // True if the PS writes its shard: the first member of the shard that is
   // there.
   static bool Writes(const View& view, int index);
+  // The newest checkpoint has as many batches.
+  bool IsSaved(uint64_t step) const {
+    return !saved_.directory.empty() && saved_.step == step;
+  }
   // Releases every worker and shard that is held.
   void Release(absl::Time now);
   void ReleaseShards();
-  void Finish(absl::Status status, absl::Time now);
+  // `fresh`: as in SaverDone.
+  void Finish(absl::Status status, bool fresh, absl::Time now);
   SaverActions Take() { return std::exchange(actions_, {}); }
 
   CheckpointSaverOptions options_;

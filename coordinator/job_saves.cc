@@ -146,6 +146,7 @@ void JobSaves::Drive(
   saver.workers = view.membership.Open(Role::kWorker);
   saver.members = options_.ps;
   saver.step = view.book.totals().batches;
+  saver.trained = view.book.complete();
   saver.half_marked = half_marked;
   saver.steps_held = view.steps == nullptr || view.steps->held();
   Perform(use(saver), view, effects);

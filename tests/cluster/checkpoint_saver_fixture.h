@@ -43,6 +43,7 @@ class CheckpointSaverTest : public testing::Test {
     view.workers = MembersView(members.subspan(ps_.size()));
     view.members = members_of_;
     view.step = step_;
+    view.trained = trained_;
     view.half_marked = half_marked_;
     return view;
   }
@@ -141,6 +142,7 @@ class CheckpointSaverTest : public testing::Test {
   std::vector<Member> workers_;
   std::vector<const Member*> members_;  // of View
   uint64_t step_;
+  bool trained_ = false;
   std::vector<std::pair<uint32_t, uint32_t>> half_marked_;
   std::vector<SaverSend> sent_;
   std::vector<SaverMend> mends_;

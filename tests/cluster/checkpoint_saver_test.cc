@@ -76,6 +76,26 @@ TEST_F(CheckpointSaverTest, HoldsSealsWritesCommitsAndResumes) {
 TEST_F(CheckpointSaverTest, OfTheSameStepThereIsOneCheckpoint) {
   saver_.SetSaved(7, "ckpt-7");
   Begin();
+  HoldAll(workers_);
+  HoldAll(ps_);
+  ASSERT_THAT(done_, SizeIs(1));
+  EXPECT_EQ(done_[0].directory, "ckpt-7");
+  EXPECT_FALSE(done_[0].fresh);
+  EXPECT_THAT(cuts_, IsEmpty());
+  for (const auto* members : {&ps_, &workers_}) {
+    for (const Member& member : *members) {
+      EXPECT_THAT(Take<Resume>(member.life.n), SizeIs(1)) << member.Name();
+    }
+  }
+  EXPECT_THAT(sent_, IsEmpty());
+  EXPECT_EQ(released_, 1);
+  EXPECT_FALSE(saver_.busy());
+}
+
+TEST_F(CheckpointSaverTest, WhereAllIsTrainedAndSavedNobodyIsHeld) {
+  saver_.SetSaved(7, "ckpt-7");
+  trained_ = true;
+  Begin();
   ASSERT_THAT(done_, SizeIs(1));
   EXPECT_EQ(done_[0].directory, "ckpt-7");
   EXPECT_FALSE(done_[0].fresh);
@@ -83,6 +103,24 @@ TEST_F(CheckpointSaverTest, OfTheSameStepThereIsOneCheckpoint) {
   step_ = 8;
   Begin();
   EXPECT_TRUE(saver_.busy());
+}
+
+// Shards send their marks now and then, so the coordinator knows of the newest
+// batches only once the shards are sealed.
+TEST_F(CheckpointSaverTest, WhatTheCoordinatorDoesNotKnowYetIsSavedToo) {
+  saver_.SetSaved(7, "ckpt-7");
+  Begin();
+  HoldAll(workers_);
+  step_ = 9;
+  for (const Member& ps : ps_) HoldOne(ps, {9, 0, 42});
+  EXPECT_THAT(done_, IsEmpty());
+  SaveAll();
+  ASSERT_THAT(commits_, SizeIs(1));
+  saver_.OnCommitted(commits_[0].number, absl::OkStatus(), {});
+  Step();
+  ASSERT_THAT(done_, SizeIs(1));
+  EXPECT_TRUE(done_[0].fresh);
+  EXPECT_EQ(done_[0].step, 9u);
 }
 
 TEST_F(CheckpointSaverTest, WithoutWorkersTheShardsAreWritten) {

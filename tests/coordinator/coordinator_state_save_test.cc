@@ -189,6 +189,8 @@ TEST_F(CoordinatorStateSaveTest, ARequestIsAnsweredWithThePath) {
   EXPECT_EQ(replies_[1].saved->path, "m/ckpt-00000000001");
   // Nothing was trained since: the same one.
   Do(state_->RequestSave(3, now_));
+  HoldWorkers({3, 4});
+  HoldShards();
   ASSERT_THAT(replies_, SizeIs(3));
   EXPECT_EQ(replies_[2].saved->path, "m/ckpt-00000000001");
 }
