@@ -78,7 +78,7 @@ FlagSet PlanFlagSet(PlanFlags* flags) {
   set.Add({"modes", &flags->modes,
            "Modes of training to compare, separated by commas. Empty: all."});
   set.Add({"worker_per_host", &flags->worker_per_host,
-           "Number of workers on each host.", IntRange{1, 1024}});
+           "Number of workers on each host.", IntRange{1, 64}});
   set.Add({"price", &flags->price,
            "Price of a host for an hour, in any currency; the plan then shows "
            "the cost of 10^9 samples. 0: costs are not shown.",

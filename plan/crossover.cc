@@ -85,7 +85,10 @@ std::optional<NeededBits> BitsForEfficiency(const ModeShape& mode,
     cluster.bits_per_second = bits;
     return Predict(mode, calibration, job, cluster, hosts);
   };
-  const auto enough = [&](double bits) { return at(bits).efficiency >= share; };
+  const auto enough = [&](double bits) {
+    const Prediction prediction = at(bits);
+    return prediction.fits && prediction.efficiency >= share;
+  };
   if (!enough(kMostBits)) return std::nullopt;
   double low = kLeastBits;
   double high = kMostBits;

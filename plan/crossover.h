@@ -55,7 +55,8 @@ struct NeededBits {
 };
 
 // The least bandwidth from which `hosts` hosts have at least `share` of the
-// speed of as many times one host; none if not even kMostBits is enough.
+// speed of as many times one host; none if not even kMostBits is enough, or the
+// mode does not fit into their memory.
 std::optional<NeededBits> BitsForEfficiency(const ModeShape& mode,
                                             const Calibration& calibration,
                                             const PlannedJob& job,

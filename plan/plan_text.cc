@@ -168,6 +168,10 @@ std::string BandwidthText(const PlanRequest& r) {
     std::vector<std::string> parts;
     for (const int hosts : r.hosts) {
       if (hosts == 1) continue;
+      if (!Predict(*mode, r.calibration, r.job, r.cluster, hosts).fits) {
+        parts.push_back(absl::StrCat(hosts, " hosts: refused"));
+        continue;
+      }
       const auto needed = BitsForEfficiency(*mode, r.calibration, r.job,
                                             r.cluster, hosts, kLinear);
       std::string bandwidth = "at no bandwidth";

@@ -99,6 +99,26 @@ TEST(PlanTextTest, AModeThatDoesNotFitIsRefusedWithTheReason) {
   EXPECT_THAT(PlanText(request), HasSubstr("refused: needs 100 GB of memory"));
 }
 
+TEST(PlanTextTest, AModeThatDoesNotFitIsNotNearlyLinear) {
+  PlanRequest request = Request(4, 10);
+  request.job.table_bytes = 100e9;
+  request.cluster.memory_bytes = 64e9;
+  const std::string text = PlanText(request);
+  EXPECT_THAT(text, HasSubstr("ring stays within 90 % of linear from 2 hosts: "
+                              "refused; 4 hosts: refused\n"));
+  // Servers share the table.
+  EXPECT_THAT(text, Not(HasSubstr("async stays within 90 % of linear from 2 "
+                                  "hosts: refused")));
+  const auto document = JsonDocument::Parse(PlanJson(request));
+  ASSERT_TRUE(document.ok()) << document.status();
+  const JsonNode linear = (*document)->root().Field("linear_from");
+  for (size_t i = 0; i < linear.Size(100); ++i) {
+    const JsonNode entry = linear.At(i);
+    if (entry.Field("mode").String(10) != "ring") continue;
+    EXPECT_EQ(entry.Field("bits_per_second").kind(), JsonKind::kNull);
+  }
+}
+
 TEST(PlanTextTest, WhatASearchFoundOutsideTheMeasuredIsMarked) {
   PlanRequest request = Request(2, 5);
   request.calibration.corrections = {{"async", 1.3}};
