@@ -26,6 +26,7 @@
 #include "bench/compare/comparison_run.h"
 #include "bench/compare/known_data.h"
 #include "bench/compare/lab.h"
+#include "bench/compare/model_jobs.h"
 #include "bench/compare/report.h"
 #include "bench/compare/run_cell.h"
 #include "bench/compare/run_collective.h"
@@ -50,8 +51,12 @@ int Cores() {
 std::vector<std::string> NotPlayed(const std::string& where,
                                    const std::vector<Cell>& cells) {
   if (where == "hosts") {
-    return {"neighbours: other programs on these hosts are not watched, so a "
-            "cell that they slow down is not left out"};
+    return {
+        "neighbours: other programs on these hosts are not watched, so a "
+        "cell that they slow down is not left out",
+        "rates of links and numbers of cores: these hosts have their own; "
+        "what --networks and --cores say of them is only for what is "
+        "predicted"};
   }
   if (where == "loopback") {
     return {"networks: all processes run on this machine over loopback, and "
@@ -88,34 +93,21 @@ std::vector<std::string> NotPlayed(const std::string& where,
 struct Asked {
   CompareFlags flags;
   JobFlags job{Command::kRun};
-  FlagMap job_flags;  // as given
-  std::map<std::string, FlagMap> flags_of_model;
+  std::map<std::string, ModelJob> models;  // by name
   std::vector<Cell> cells;
 };
 
 absl::Status Ask(const FlagSet& set, const FlagSet& job_set, Asked* asked) {
   SHOAL_RETURN_IF_ERROR(CompleteCompareFlags(set, &asked->flags));
-  for (const auto& [name, value] : job_set.Given()) {
-    asked->job_flags[name] = value;
-  }
-  asked->job_flags.erase("print_config");
-  SHOAL_RETURN_IF_ERROR(CheckJobFlags(asked->job_flags));
-  asked->job_flags.merge(ModeFlagsOf(set));
+  FlagMap job;
+  for (const auto& [name, value] : job_set.Given()) job[name] = value;
+  job.erase("print_config");
+  SHOAL_RETURN_IF_ERROR(CheckJobFlags(job));
+  job.merge(ModeFlagsOf(set));
+  SHOAL_ASSIGN_OR_RETURN(asked->models, ModelJobs(asked->flags.models, job,
+                                                  asked->job.model.model));
   SHOAL_ASSIGN_OR_RETURN(asked->cells,
-                         CellsOf(asked->flags, asked->job, Cores()));
-  SHOAL_ASSIGN_OR_RETURN(
-      const std::vector<GridModel> models,
-      ParseModels(asked->flags.models, asked->job.model.model));
-  for (const GridModel& model : models) {
-    FlagMap* const own = &asked->flags_of_model[model.name];
-    *own = asked->job_flags;
-    for (absl::string_view flag : model.flags) {
-      const std::pair<std::string, std::string> parts =
-          absl::StrSplit(flag.substr(2), absl::MaxSplits('=', 1));
-      (*own)[parts.first] = parts.second;
-    }
-    SHOAL_RETURN_IF_ERROR(CheckJobFlags(*own));
-  }
+                         CellsOf(asked->flags, asked->models, Cores()));
   return absl::OkStatus();
 }
 
@@ -142,23 +134,28 @@ ComparedData DataBefore(const Asked& asked, const FileSystem& files) {
   return KnownData(files, paths);
 }
 
-// Two runs may be put side by side if these lines are equal.
-std::string SettingsOf(const Asked& asked, const FileSystem& files) {
-  std::vector<std::string> lines = {
+// Two runs may be put side by side if these lines are equal, and those of
+// SettingsOf their model.
+std::string CommonSettings(const Asked& asked, const FileSystem& files) {
+  const std::vector<std::string> lines = {
       absl::StrCat("version=", VersionText("shoal")),
       absl::StrCat("data=", DataText(asked, files)),
-      absl::StrCat("cpu=", CpuName()), absl::StrCat("cores=", Cores()),
+      absl::StrCat("cpu=", CpuName()),
+      absl::StrCat("cores=", Cores()),
       absl::StrCat("where=", WhereOf(asked.flags)),
       absl::StrCat("on=", asked.flags.on),
       absl::StrCat("cell_time=", absl::FormatDuration(asked.flags.cell_time)),
       absl::StrCat("target_auc=", asked.flags.target_auc),
       absl::StrCat("vary_seed=", asked.flags.vary_seed)};
-  for (const auto& [model, flags] : asked.flags_of_model) {
-    for (const auto& [name, value] : flags) {
-      lines.push_back(absl::StrCat(model, ": ", name, "=", value));
-    }
-  }
   return absl::StrJoin(lines, "\n");
+}
+
+std::string SettingsOf(const std::string& name, const ModelJob& model) {
+  std::string lines;
+  for (const auto& [flag, value] : model.flags) {
+    absl::StrAppend(&lines, "\n", name, ": ", flag, "=", value);
+  }
+  return lines;
 }
 
 Comparison Facts(const Asked& asked, const Args& args) {
@@ -208,7 +205,9 @@ CellRunnerOptions RunnerOptions(const Asked& asked, const FileSystem* files) {
   if (!asked.flags.on.empty()) {
     options.on = absl::StrSplit(asked.flags.on, ',');
   }
-  options.job = asked.flags_of_model;
+  for (const auto& [name, model] : asked.models) {
+    options.job[name] = model.flags;
+  }
   options.deadlines = asked.job.deadlines;
   options.cell_time = asked.flags.cell_time;
   options.many_epochs = ManyEpochs(asked, *files);
@@ -231,7 +230,7 @@ CollectiveRunOptions CollectiveOptions(const Asked& asked,
   options.port = asked.job.cluster.ps_port;
   options.reduction = ChoiceWord(kReductions, asked.flags.reduction);
   options.out = run.out;
-  options.settings = run.settings;
+  options.settings = CommonSettings(asked, *run.files);
   options.files = run.files;
   options.stopped = run.stopped;
   options.say = run.say;
@@ -260,8 +259,7 @@ absl::Status CheckAll(const Asked& asked, const CellRunner& runner,
                   "measure over loopback)");
 }
 
-std::string VerdictText(const Comparison& found, const std::string& report,
-                        const std::string& figures) {
+std::string VerdictText(const Comparison& found) {
   std::string text;
   std::vector<std::string> rules;
   for (const ModeVerdict& verdict : found.verdicts) {
@@ -280,8 +278,6 @@ std::string VerdictText(const Comparison& found, const std::string& report,
   for (const std::string& what : found.not_played) {
     absl::StrAppend(&text, "Not played: ", what, ".\n");
   }
-  absl::StrAppend(&text, "Report: ", report, "\n");
-  absl::StrAppend(&text, "All figures: ", figures, "\n");
   return text;
 }
 
@@ -308,7 +304,8 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
   if (!checked.ok()) return Complain(name, checked, kExitUsage);
   ComparisonRunOptions options;
   options.comparison = Facts(asked, args);
-  for (const auto& [model, flags] : asked.flags_of_model) {
+  const std::string common = CommonSettings(asked, *files);
+  for (const auto& [model, compared] : asked.models) {
     const auto facts = runner.ModelOf(model);
     if (!facts.ok()) return Complain(name, facts.status(), kExitUsage);
     options.comparison.models[model] = *facts;
@@ -316,13 +313,13 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
       options.comparison.models[model].distinct_ids =
           runner.IdGrowth(model, LeastBatch(asked.cells));
     }
+    options.settings[model] = absl::StrCat(common, SettingsOf(model, compared));
   }
   for (Cell& cell : options.comparison.cells) {
     cell.formula = runner.Formula(cell, /*mean_batch=*/0);
   }
   options.comparison.data = DataBefore(asked, *files);
   options.out = asked.flags.out;
-  options.settings = SettingsOf(asked, *files);
   options.order_seed = static_cast<uint64_t>(asked.flags.order_seed);
   options.retries = asked.flags.retries;
   options.check_dilation = asked.flags.check_dilation;
@@ -367,9 +364,14 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
   // Also of a comparison that was stopped.
   const std::string report = JoinPath(asked.flags.out, "report.html");
   const absl::Status reported = WriteReport(run.found(), *files, report);
-  const ExitCode printed = PrintResult(
-      name, VerdictText(run.found(), report,
-                        JoinPath(asked.flags.out, "compare.json")));
+  std::string text = VerdictText(run.found());
+  if (reported.ok()) absl::StrAppend(&text, "Report: ", report, "\n");
+  if (status.ok() || absl::IsCancelled(status)) {
+    absl::StrAppend(&text,
+                    "All figures: ", JoinPath(asked.flags.out, "compare.json"),
+                    "\n");
+  }
+  const ExitCode printed = PrintResult(name, text);
   if (absl::IsCancelled(status)) {
     return Complain(name,
                     absl::CancelledError(absl::StrCat(

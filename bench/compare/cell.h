@@ -121,7 +121,7 @@ struct Cell {
   double learning_rate = 0;
   std::string network = "none";  // as it was given
   double bits_per_second = 0;    // of each link; 0: not limited
-  double cores_per_host = 1;  // 0: not known, as outside of a lab
+  double cores_per_host = 1;     // 0: not known, as over loopback
   // "computed": it trained. "replayed": the computation was played by recorded
   // times, so there is no loss, AUC nor processor time.
   std::string compute = kComputed;

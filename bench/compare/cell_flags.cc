@@ -1,6 +1,7 @@
 #include "bench/compare/cell_flags.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -44,6 +45,30 @@ constexpr Owned kOwned[] = {
     {"write_config", "each job has other flags"},
 };
 
+// Times of a job that a played cluster has longer, by its dilation.
+struct StretchedTime {
+  const char* flag;
+  absl::Duration DeadlineFlags::*value;
+};
+constexpr StretchedTime kStretched[] = {
+    {"silent_after", &DeadlineFlags::silent_after},
+    {"worker_lease", &DeadlineFlags::worker_lease},
+    {"ps_lease", &DeadlineFlags::ps_lease},
+    {"mark_interval", &DeadlineFlags::mark_interval},
+    {"pull_timeout", &DeadlineFlags::pull_timeout},
+    {"push_timeout", &DeadlineFlags::push_timeout},
+    {"worker_grace", &DeadlineFlags::worker_grace},
+    {"speculate_after", &DeadlineFlags::speculate_after},
+    {"progress_timeout", &DeadlineFlags::progress_timeout},
+    {"stall_after", &DeadlineFlags::stall_after}};
+
+// Flags that all models have in common, beside these times: those of the data,
+// of the hosts and of modes.
+constexpr const char* kCommon[] = {
+    "bucket_bytes",      "config",       "ps_port",       "reduction",
+    "remote_bin",        "seed",         "ssh_command",   "ssp_bound",
+    "training_data_dir", "val_data_dir", "val_data_scope"};
+
 // A deadline of the played cluster, on the clock of this machine.
 std::string Stretched(absl::Duration deadline, double dilation) {
   const absl::Duration most = absl::Hours(24);
@@ -86,6 +111,20 @@ absl::Status CheckJobFlags(const FlagMap& job) {
   return absl::OkStatus();
 }
 
+absl::Status CheckModelFlags(const FlagMap& model) {
+  std::vector<absl::string_view> common(std::begin(kCommon), std::end(kCommon));
+  for (const StretchedTime& time : kStretched) common.push_back(time.flag);
+  for (const absl::string_view flag : common) {
+    const auto given = model.find(std::string(flag));
+    if (given == model.end()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", flag, "=", given->second,
+                     " must be the same for all models: give it outside of "
+                     "--models"));
+  }
+  return absl::OkStatus();
+}
+
 FlagMap FlagsOfModel(const FlagMap& job) {
   FlagMap flags = job;
   LeaveOutOtherModes(kTrainingModes[0], &flags);
@@ -96,7 +135,6 @@ FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
                     const DeadlineFlags& deadlines, const CellPlace& place) {
   const TrainingModeRow& row = ModeRowOf(cell);
   FlagMap flags = job;
-  flags.erase("config");  // its flags are in `job`
   LeaveOutOtherModes(row, &flags);
   Set(&flags, "mode", cell.mode);
   Set(&flags, "batch_size", absl::StrCat(cell.batch_size));
@@ -147,19 +185,8 @@ FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
   }
   if (!place.record.empty()) Set(&flags, "record_compute", place.record);
   if (cell.dilation > 1) {
-    const std::pair<const char*, absl::Duration> stretched[] = {
-        {"silent_after", deadlines.silent_after},
-        {"worker_lease", deadlines.worker_lease},
-        {"ps_lease", deadlines.ps_lease},
-        {"mark_interval", deadlines.mark_interval},
-        {"pull_timeout", deadlines.pull_timeout},
-        {"push_timeout", deadlines.push_timeout},
-        {"worker_grace", deadlines.worker_grace},
-        {"speculate_after", deadlines.speculate_after},
-        {"progress_timeout", deadlines.progress_timeout},
-        {"stall_after", deadlines.stall_after}};
-    for (const auto& [name, deadline] : stretched) {
-      Set(&flags, name, Stretched(deadline, cell.dilation));
+    for (const StretchedTime& time : kStretched) {
+      Set(&flags, time.flag, Stretched(deadlines.*time.value, cell.dilation));
     }
   }
   return flags;

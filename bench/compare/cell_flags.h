@@ -21,6 +21,10 @@ using FlagMap = std::map<std::string, std::string>;
 // job, and what to use in its place.
 absl::Status CheckJobFlags(const FlagMap& job);
 
+// INVALID_ARGUMENT if the flags of one model have one that all models of a
+// comparison must have in common, such as the data.
+absl::Status CheckModelFlags(const FlagMap& model);
+
 // The flags of a job of this model in the default mode, for what is the same in
 // all modes.
 FlagMap FlagsOfModel(const FlagMap& job);

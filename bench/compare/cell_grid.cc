@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "bench/compare/cell_mode.h"
+#include "bench/compare/figure_json.h"
 #include "core/training_mode.h"
 #include "plan/cluster_description.h"
 
@@ -60,7 +61,12 @@ std::string NameOf(const Cell& cell) {
 
 absl::StatusOr<int> BatchOfWorker(const GridOptions& options, int batch,
                                   int hosts) {
-  if (!options.equal_global_batch) return batch;
+  if (!options.equal_global_batch) {
+    if (batch <= kJsonBatchMax / hosts) return batch;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--batch_sizes: ", batch, " on each of ", hosts,
+                     " hosts are more than ", kJsonBatchMax, " together"));
+  }
   if (batch % hosts != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--batch_sizes: ", hosts, " hosts cannot share a global batch of ",
@@ -113,7 +119,7 @@ class GridMaker {
     cell.global_batch = cell.batch_size * hosts;
     const auto rate = options_.rates.find(mode.mode);
     cell.learning_rate =
-        rate == options_.rates.end() ? options_.learning_rate : rate->second;
+        rate == options_.rates.end() ? model.learning_rate : rate->second;
     cell.network = network.name;
     cell.bits_per_second = network.bits_per_second;
     cell.cores_per_host = options_.cores_per_host;
@@ -241,14 +247,14 @@ absl::StatusOr<std::optional<Straggler>> ParseStraggler(
 
 absl::StatusOr<std::vector<GridModel>> ParseModels(
     absl::string_view text, const std::string& only_name) {
-  if (text.empty()) return std::vector<GridModel>{{only_name, {}}};
+  if (text.empty()) return std::vector<GridModel>{{only_name, {}, 0}};
   std::vector<GridModel> models;
   std::set<std::string> seen;
   for (const absl::string_view entry : absl::StrSplit(text, ';')) {
     const std::vector<absl::string_view> parts =
         absl::StrSplit(absl::StripAsciiWhitespace(entry),
                        absl::MaxSplits(':', 1));
-    GridModel model{std::string(parts[0]), {}};
+    GridModel model{std::string(parts[0]), {}, 0};
     if (parts.size() != 2 || !IsNameOfModel(model.name)) {
       return Wrong("models", entry,
                    "must be NAME:FLAGS with a name of letters, digits, '.' "

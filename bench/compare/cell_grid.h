@@ -46,6 +46,8 @@ absl::StatusOr<std::optional<Straggler>> ParseStraggler(absl::string_view text);
 struct GridModel {
   std::string name;
   std::vector<std::string> flags;
+  // Of modes that are not in --rates. ParseModels leaves it at 0.
+  double learning_rate = 0;
 };
 absl::StatusOr<std::vector<GridModel>> ParseModels(
     absl::string_view text, const std::string& only_name);
@@ -58,7 +60,6 @@ struct GridOptions {
   std::vector<GridNetwork> networks;
   bool equal_global_batch = false;  // batch_sizes are those of all workers
   std::map<std::string, double> rates;
-  double learning_rate = 0;  // of modes that are not in `rates`
   std::optional<Straggler> straggler;
   double cores_per_host = 1;
   int ssp_bound = 3;

@@ -52,8 +52,9 @@ void AddGrid(CompareFlags* flags, FlagSet* set) {
                          ChoiceHelp(kEqualBatches), ".")});
   set->Add({"networks", &flags->networks,
             "Rates of the links of a lab, separated by commas, as 1gbit, "
-            "250mbit or none. Left out: 1gbit,10gbit with --lab, none "
-            "otherwise. A host alone has no network."});
+            "250mbit or none. With --on the one rate that the hosts' links "
+            "have, for what is predicted. Left out: 1gbit,10gbit with --lab, "
+            "none otherwise. A host alone has no network."});
   set->Add({"rates", &flags->rates,
             "Learning rates by mode, as async:5e-4,ring:1e-3. Other modes have "
             "--learning_rate."});
@@ -80,7 +81,9 @@ void AddPlace(CompareFlags* flags, FlagSet* set) {
             "Real hosts, separated by commas, which ssh reaches as with shoal "
             "run --hosts. Left out, without --lab: processes on this host over "
             "loopback, which tells nothing of networks."});
-  set->Add({"cores", &flags->cores, "Number of cores of each host of a lab.",
+  set->Add({"cores", &flags->cores,
+            "Number of cores of each host of a lab. With --on the number that "
+            "each host has, for what is predicted; left out, it is not known.",
             RealRange{.01, 1024}});
   set->Add({"dilation", &flags->dilation,
             "Dilation of a lab: the factor by which a cluster is played "
@@ -113,7 +116,8 @@ void AddRuns(CompareFlags* flags, FlagSet* set) {
   set->Add({"cell_time", &flags->cell_time,
             "Time after which the job of a run is stopped, counted from its "
             "first data, on this machine's clock. A slow one has up to twelve "
-            "times as long, or a minute. 0: jobs run to the end of their "
+            "times as long, a minute, or what a host does in 5 s, whichever is "
+            "longest. 0: jobs run to the end of their "
             "data and are evaluated, as they always do with "
             "--target_auc.",
             DurationRange{absl::ZeroDuration(), absl::Hours(24)}});
@@ -194,10 +198,14 @@ absl::Status CompleteCompareFlags(const FlagSet& set, CompareFlags* flags) {
   }
   if (flags->networks.empty()) {
     flags->networks = flags->lab ? "1gbit,10gbit" : "none";
-  } else if (!flags->lab && flags->networks != "none") {
+  } else if (WhereOf(*flags) == "loopback" && flags->networks != "none") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--networks=", flags->networks,
+                     " needs --lab or --on: loopback has no links"));
+  } else if (!flags->on.empty() && absl::StrContains(flags->networks, ',')) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--networks=", flags->networks,
-        " needs --lab: real links have the rate that they have"));
+        ": with --on it is the rate that the hosts' links have, so give one"));
   }
   if (!flags->lab && !flags->straggler.empty()) {
     return absl::InvalidArgumentError(
@@ -212,10 +220,12 @@ absl::Status CompleteCompareFlags(const FlagSet& set, CompareFlags* flags) {
         "--dilation must be 0 or at least 1: a cluster cannot be played faster "
         "than it is");
   }
-  if (!flags->lab && set.given("cores")) {
+  if (WhereOf(*flags) == "loopback" && set.given("cores")) {
     return absl::InvalidArgumentError(
-        "--cores needs --lab: other hosts have the cores that they have");
+        "--cores needs --lab or --on: processes over loopback share the cores "
+        "of this machine");
   }
+  if (!flags->lab && !set.given("cores")) flags->cores = 0;
   return absl::OkStatus();
 }
 
@@ -232,11 +242,15 @@ std::string WhereOf(const CompareFlags& flags) {
   return flags.on.empty() ? "loopback" : "hosts";
 }
 
-absl::StatusOr<std::vector<Cell>> CellsOf(const CompareFlags& flags,
-                                          const JobFlags& job, int cores) {
+absl::StatusOr<std::vector<Cell>> CellsOf(
+    const CompareFlags& flags, const std::map<std::string, ModelJob>& models,
+    int cores) {
   GridOptions grid;
   SHOAL_ASSIGN_OR_RETURN(grid.models,
-                         ParseModels(flags.models, job.model.model));
+                         ParseModels(flags.models, models.begin()->first));
+  for (GridModel& model : grid.models) {
+    model.learning_rate = models.at(model.name).learning_rate;
+  }
   SHOAL_ASSIGN_OR_RETURN(grid.modes, ParseModes(flags.modes));
   SHOAL_ASSIGN_OR_RETURN(grid.networks, ParseNetworks(flags.networks));
   SHOAL_ASSIGN_OR_RETURN(grid.rates, ParseRates(flags.rates));
@@ -244,8 +258,7 @@ absl::StatusOr<std::vector<Cell>> CellsOf(const CompareFlags& flags,
   grid.hosts = flags.hosts;
   grid.batch_sizes = flags.batch_sizes;
   grid.equal_global_batch = flags.equal_global_batch;
-  grid.learning_rate = job.optimizers.learning_rate;
-  grid.cores_per_host = flags.lab ? flags.cores : 0;
+  grid.cores_per_host = flags.cores;
   grid.ssp_bound = flags.ssp_bound;
   grid.replay_hosts = flags.replay_hosts;
   if (grid.hosts.empty() || grid.batch_sizes.empty()) {

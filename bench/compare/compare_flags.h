@@ -2,6 +2,7 @@
 #define SHOAL_BENCH_COMPARE_COMPARE_FLAGS_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "absl/time/time.h"
 #include "bench/compare/cell_flags.h"
 #include "bench/compare/cell_grid.h"
+#include "bench/compare/model_jobs.h"
 #include "core/reduction.h"
 #include "launch/flag_set.h"
 #include "launch/job_flags.h"
@@ -36,7 +38,7 @@ struct CompareFlags {
   bool vary_seed = false;
   bool lab = false;
   std::string on;
-  double cores = 1;
+  double cores = 1;     // of a host; 0: not known
   double dilation = 0;  // of the cells of a lab; 0: DilationOf
   int replay_hosts = 16;
   absl::Duration cell_time = absl::Seconds(25);
@@ -70,9 +72,11 @@ FlagMap ModeFlagsOf(const FlagSet& set);
 // "lab", "hosts" or "loopback".
 std::string WhereOf(const CompareFlags& flags);
 
-// The cells of the flags, with their dilation on a machine with `cores` cores.
-absl::StatusOr<std::vector<Cell>> CellsOf(const CompareFlags& flags,
-                                          const JobFlags& job, int cores);
+// The cells of the flags and `models`, with their dilation on a machine with
+// `cores` cores. Models come in the order of --models.
+absl::StatusOr<std::vector<Cell>> CellsOf(
+    const CompareFlags& flags, const std::map<std::string, ModelJob>& models,
+    int cores);
 
 }  // namespace shoal
 

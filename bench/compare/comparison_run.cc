@@ -108,7 +108,8 @@ absl::Status ComparisonRun::ReadBefore(const Turn& turn) {
                                  " cannot be read (remove it to measure "
                                  "this run again)"));
   }
-  std::string difference = Difference(before->settings, options_.settings);
+  std::string difference =
+      Difference(before->settings, options_.settings.at(turn.cell.model));
   if (difference.empty()) {
     difference = Difference(CellText(before->cell), CellText(turn.cell));
   }
@@ -250,7 +251,7 @@ absl::Status ComparisonRun::Measure(const Turn& turn) {
     return absl::OkStatus();
   }
   if (turn.tries_dilation && TryDilation(turn.cell)) time_left_.Add(1, 0);
-  RunFile file{options_.settings, turn.cell};
+  RunFile file{options_.settings.at(turn.cell.model), turn.cell};
   file.cell.formula = options_.formula(turn.cell, data.mean_batch);
   if (file.cell.formula.has_value()) {
     formulas_[turn.cell.name] = *file.cell.formula;

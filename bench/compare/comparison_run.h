@@ -24,8 +24,9 @@ struct ComparisonRunOptions {
   // All but runs and verdicts. Its data are what is known of them before.
   Comparison comparison;
   std::string out;  // directory
-  // What a run of the directory must have in common with this comparison.
-  std::string settings;
+  // What a run of the directory must have in common with this comparison, by
+  // the run's model. So a comparison can grow by a model.
+  std::map<std::string, std::string> settings;
   uint64_t order_seed = 1;
   int retries = 1;  // of a run that others or the link disturbed
   bool check_dilation = false;

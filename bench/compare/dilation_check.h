@@ -10,11 +10,12 @@
 namespace shoal {
 
 // Does a lab say the same when it is slower? A mode on some number of hosts is
-// also tried at twice its dilation, on the first model and network. Where the
-// samples/s then differ, this machine is too small to play these hosts at the
-// dilation that they have. Those of their cells that are played faster than the
-// try are played at twice their dilation then, and the mode is tried at four
-// times. If it differs still, all of them are out of verdicts. Pure.
+// also tried at twice its dilation, on the first model, batch and network.
+// Where the samples/s then differ, this machine is too small to play these
+// hosts at the dilation that they have. Those of their cells that are played
+// faster than the try are played at twice their dilation then, and the mode is
+// tried at four times. If it differs still, all of them are out of verdicts.
+// Pure.
 
 // A difference above this share is one.
 inline constexpr double kDilationTolerance = .05;

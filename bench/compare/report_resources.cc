@@ -370,7 +370,8 @@ std::string MemorySection(const Comparison& comparison) {
        }},
       {"rss_host", "a host, MB",
        [](const Cell& c) { return SpreadText(MemoryOfHost(c), 1e-6); }},
-      {"balance", "largest shard ÷ mean", [](const Cell& c) {
+      {"balance", "largest shard ÷ mean (with --cell_time=0)",
+       [](const Cell& c) {
          return SpreadText(PartSpread(c, &CellRun::balance,
                                       &RunBalance::max_over_mean_bytes));
        }}};

@@ -103,7 +103,8 @@ std::string DilationCheckText(const Comparison& comparison) {
   }
   html += HtmlParagraph(
       "These modes and numbers of hosts were tried once more at twice the "
-      "dilation, on the first model and network. If they differed by more than "
+      "dilation, on the first model, batch and network. If they differed by "
+      "more than "
       "5 %, those of their cells that were played faster than this try were "
       "measured again at twice the dilation, and tried at four times, which is "
       "what the table has then. If they differ still, their cells are out of "
@@ -112,7 +113,8 @@ std::string DilationCheckText(const Comparison& comparison) {
   html += HtmlParagraph(
       untried.empty()
           ? "All modes and numbers of hosts were tried."
-          : absl::StrCat("Not tried, so that it is not known of them: ",
+          : absl::StrCat("Not tried, or disturbed each time, so that it is not "
+                         "known of them: ",
                          absl::StrJoin(untried, ", "), "."));
   return html;
 }

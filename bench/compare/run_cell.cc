@@ -330,7 +330,8 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
     SHOAL_RETURN_IF_ERROR(CheckRemoteHosts(planned->flags));
   }
   RunWindow window(static_cast<uint64_t>(planned->flags.training.warmup_steps),
-                   cell.hosts, options_.cell_time, /*slowed=*/lab != nullptr);
+                   cell.hosts, options_.cell_time, /*slowed=*/lab != nullptr,
+                   cell.dilation);
   const auto enough = [&window](const ProgressFigures& figures) {
     return window.IsOver(figures.step, absl::Seconds(figures.wall_seconds));
   };

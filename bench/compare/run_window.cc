@@ -7,11 +7,12 @@
 namespace shoal {
 
 RunWindow::RunWindow(uint64_t warmup, int hosts, absl::Duration cell_time,
-                     bool slowed)
+                     bool slowed, double dilation)
     : warmup_(warmup),
       steps_(kLeastSteps * static_cast<uint64_t>(hosts)),
       cell_time_(cell_time),
-      limit_(std::max(kMostCellTimes * cell_time, kLeastLimit)),
+      limit_(std::max(
+          {kMostCellTimes * cell_time, kLeastLimit, dilation * kPlayedLimit})),
       begun_(!slowed) {}
 
 bool RunWindow::IsOver(uint64_t step, absl::Duration trained) {

@@ -16,18 +16,21 @@ namespace shoal {
 // cores with the first data must not have made half of its warm-up before: the
 // rest of it is for steps that were not reported yet. A job then trains for
 // `cell_time`, and on until there are kLeastSteps more for each worker, of all
-// together. It is stopped after kMostCellTimes, or kLeastLimit if that is
-// longer: the first step of a ring on hosts with a twentieth of a core takes
-// 20 s. Half of these steps are needed. Pure.
+// together. It is stopped after the longest of kMostCellTimes, of kLeastLimit
+// (the first step of a ring on hosts with a twentieth of a core takes 20 s),
+// and of kPlayedLimit on the clock of the played cluster, which is `dilation`
+// times slower. Half of these steps are needed. Pure.
 class RunWindow {
  public:
   static constexpr uint64_t kLeastSteps = 12;  // for each worker
   static constexpr double kMostCellTimes = 12;
   static constexpr absl::Duration kLeastLimit = absl::Minutes(1);
+  static constexpr absl::Duration kPlayedLimit = absl::Seconds(5);
 
   // `warmup`: steps of all `hosts` workers. `cell_time` 0: the job ends by
   // itself. `slowed`: it gets its shares of the cores with the first data.
-  RunWindow(uint64_t warmup, int hosts, absl::Duration cell_time, bool slowed);
+  RunWindow(uint64_t warmup, int hosts, absl::Duration cell_time, bool slowed,
+            double dilation);
 
   // Whether to stop the job, `trained` after its first data. Asked each time
   // that there are new figures.

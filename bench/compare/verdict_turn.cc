@@ -225,7 +225,9 @@ VerdictTurn TurnFinder::Find(const Cell& best,
     return {"", "the planner knows no backup workers"};
   }
   if (best.bits_per_second == 0) {
-    return {"", "it is not known which bandwidth these links have"};
+    return {"",
+            "it is not known which bandwidth these links have (with --on give "
+            "--networks)"};
   }
   const absl::StatusOr<Calibration>& calibration = CalibrationOf(best);
   if (!calibration.ok()) {

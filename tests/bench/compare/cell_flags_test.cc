@@ -5,13 +5,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "bench/compare/byte_formula.h"
 #include "bench/compare/compare_flags.h"
+#include "bench/compare/model_jobs.h"
 #include "launch/job_flag_set.h"
 
 namespace shoal {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
@@ -173,6 +176,60 @@ TEST(CheckJobFlagsTest, SaysWhatToGiveInPlaceOfAFlag) {
               HasSubstr("--mode=ring is not for a comparison: give --modes"));
 }
 
+TEST(ModelJobsTest, AModelHasItsOwnFlagsBesideThoseOfAll) {
+  FlagMap job = kJob;
+  job["learning_rate"] = "0.5";
+  job["bucket_bytes"] = "65536";
+  const auto models = ModelJobs(
+      "A:--embedding_size=16 --max_message_bytes=64MiB;"
+      "B:--learning_rate=0.25 --field_size=4",
+      job, "");
+  ASSERT_TRUE(models.ok()) << models.status();
+  EXPECT_THAT(
+      models->at("A").flags,
+      IsSupersetOf({Pair("embedding_size", "16"),
+                    Pair("max_message_bytes", "64MiB"), Pair("field_size", "3"),
+                    Pair("bucket_bytes", "65536"),
+                    Pair("training_data_dir", "/d")}));
+  EXPECT_EQ(models->at("A").learning_rate, .5);
+  EXPECT_EQ(models->at("B").flags.at("field_size"), "4");
+  EXPECT_EQ(models->at("B").learning_rate, .25);
+  EXPECT_EQ(
+      ModelJobs("", job, "deepfm")->at("deepfm").flags.count("embedding_size"),
+      0u);
+  // A cell has its model's rate.
+  CompareFlags flags;
+  flags.models = "A:--embedding_size=16;B:--learning_rate=0.25";
+  flags.hosts = {1};
+  flags.modes = "async,ring";
+  flags.networks = "none";
+  flags.rates = "ring:0.125";
+  const auto cells = CellsOf(flags, *models, 2);
+  ASSERT_TRUE(cells.ok()) << cells.status();
+  ASSERT_EQ(cells->size(), 4u);
+  EXPECT_EQ((*cells)[0].learning_rate, .5);
+  EXPECT_EQ((*cells)[2].learning_rate, .25);
+  EXPECT_EQ((*cells)[3].learning_rate, .125);
+}
+
+TEST(ModelJobsTest, RefusesWhatIsNotOfAModel) {
+  const auto error = [](const std::string& models) {
+    const absl::Status status = ModelJobs(models, kJob, "").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << models;
+    return std::string(status.message());
+  };
+  EXPECT_THAT(error("A:--embeding_size=4"),
+              AllOf(HasSubstr("--models: A"), HasSubstr("embedding_size")));
+  EXPECT_THAT(error("A:--embedding_size=x"), HasSubstr("embedding_size"));
+  EXPECT_THAT(error("A:--mode=ring"), HasSubstr("give --modes"));
+  for (const char* flag : {"seed=2", "training_data_dir=/e", "ssp_bound=2",
+                           "bucket_bytes=64KiB", "pull_timeout=2s"}) {
+    EXPECT_THAT(error(absl::StrCat("A:--field_size=3;B:--", flag)),
+                AllOf(HasSubstr("--models: B"), HasSubstr(flag),
+                      HasSubstr("outside of --models")));
+  }
+}
+
 TEST(SplitCompareArgumentsTest, KnowsWhoseFlagAnArgumentIs) {
   CompareFlags flags;
   const FlagSet set = CompareFlagSet(&flags);
@@ -213,11 +270,30 @@ TEST(CompleteCompareFlagsTest, FillsInWhatOtherFlagsDecide) {
   EXPECT_EQ(target.networks, "none");
 }
 
+TEST(CompleteCompareFlagsTest, WhatRealHostsHaveIsDeclared) {
+  const std::map<std::string, ModelJob> job = {{"A", {}}};
+  CompareFlags flags;
+  ASSERT_TRUE(Complete({"--out=x", "--on=h1,h2", "--hosts=2"}, &flags).ok());
+  const Cell unknown = CellsOf(flags, job, 2)->at(0);
+  EXPECT_EQ(unknown.bits_per_second, 0);
+  EXPECT_EQ(unknown.cores_per_host, 0);
+  CompareFlags declared;
+  ASSERT_TRUE(Complete({"--out=x", "--on=h1,h2", "--hosts=2",
+                        "--networks=25gbit", "--cores=8"},
+                       &declared)
+                  .ok());
+  const Cell cell = CellsOf(declared, job, 2)->at(0);
+  EXPECT_EQ(cell.bits_per_second, 25e9);
+  EXPECT_EQ(cell.cores_per_host, 8);
+  EXPECT_EQ(cell.dilation, 1);
+  EXPECT_EQ(FlagsOfCell(cell, kJob, {}, {}).count("compute_scale"), 0u);
+}
+
 TEST(CompleteCompareFlagsTest, RefusesFlagsThatDoNotGoTogether) {
   const std::vector<std::vector<std::string>> wrong = {
       {"--lab", "--on=h1"},
       {"--networks=1gbit"},
-      {"--on=h1", "--networks=1gbit"},
+      {"--on=h1,h2", "--networks=1gbit,10gbit"},
       {"--straggler=1:0.5"},
       {"--check_dilation"},
       {"--dilation=2"},
@@ -240,9 +316,8 @@ TEST(CellsOfTest, ALabDilatesAndNothingElseDoes) {
   flags.modes = "ring";
   flags.hosts = {4};
   flags.networks = "10gbit";
-  const JobFlags job(Command::kRun);
+  const std::map<std::string, ModelJob> job = {{"A", {}}};
   EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 1);
-  EXPECT_EQ(CellsOf(flags, job, 2)->at(0).cores_per_host, 0) << "not known";
   flags.lab = true;
   EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 10);
   EXPECT_EQ(CellsOf(flags, job, 2)->at(0).cores_per_host, 1);

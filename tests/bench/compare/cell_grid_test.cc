@@ -15,12 +15,11 @@ using ::testing::HasSubstr;
 
 GridOptions Options() {
   GridOptions options;
-  options.models = {{"A", {}}};
+  options.models = {{"A", {}, 5e-4}};
   options.modes = {{"async"}, {"ring"}};
   options.hosts = {1, 2};
   options.batch_sizes = {1024};
   options.networks = {{"1gbit", 1e9}, {"10gbit", 1e10}};
-  options.learning_rate = 5e-4;
   return options;
 }
 
@@ -62,6 +61,11 @@ TEST(MakeGridTest, TheBatchOfAWorkerOrOfAllIsEqual) {
   options.hosts = {3};
   EXPECT_THAT(ErrorOf(MakeGrid(options).status()),
               HasSubstr("3 hosts cannot share a global batch of 1024"));
+  options.equal_global_batch = false;
+  options.hosts = {128};
+  options.batch_sizes = {1 << 24};
+  EXPECT_THAT(ErrorOf(MakeGrid(options).status()),
+              HasSubstr("16777216 on each of 128 hosts"));
 }
 
 TEST(MakeGridTest, AModeHasItsRateAndManyHostsAreReplayed) {

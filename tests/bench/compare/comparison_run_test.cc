@@ -32,7 +32,6 @@ class ComparisonRunTest : public ::testing::Test {
     AddModel("A", {"async", "ring", "sync"});
     options_.comparison.repeats = 2;
     options_.out = out_;
-    options_.settings = "seed=1\nfields=3";
     options_.files = files_.get();
     options_.retries = 0;
     options_.run_cell = [this](const Cell& cell, int repeat,
@@ -74,6 +73,7 @@ class ComparisonRunTest : public ::testing::Test {
       options_.comparison.cells.push_back(cell);
     }
     options_.comparison.models[model] = {};
+    options_.settings[model] = absl::StrCat("seed=1\n", model, ": fields=3");
   }
 
   absl::Status Run() {
@@ -168,6 +168,15 @@ TEST_F(ComparisonRunTest, GoesOnAfterAStop) {
   }
 }
 
+TEST_F(ComparisonRunTest, GrowsByAModel) {
+  ASSERT_TRUE(Run().ok());
+  AddModel("B", {"async"});
+  const absl::Status grown = Run();
+  ASSERT_TRUE(grown.ok()) << grown;
+  EXPECT_THAT(measured_, ElementsAre("B_async.0", "B_async.1"));
+  EXPECT_EQ(Written().cells.size(), 4u);
+}
+
 TEST_F(ComparisonRunTest, RowsThatARunFoundOutAreKnownAfterItWasKilled) {
   const auto run_cell = options_.run_cell;
   int runs = 0;
@@ -230,12 +239,13 @@ TEST_F(ComparisonRunTest, AfterAStopAllReduceOfBeforeIsKnown) {
 TEST_F(ComparisonRunTest, RunsOfAnotherComparisonAreNotMixedIn) {
   stop_after_ = 1;
   EXPECT_TRUE(absl::IsCancelled(Run()));
-  options_.settings = "seed=2\nfields=3";
+  const std::string before =
+      std::exchange(options_.settings["A"], "seed=2\nA: fields=3");
   const absl::Status other = Run();
   EXPECT_TRUE(absl::IsFailedPrecondition(other)) << other;
   EXPECT_THAT(other.message(), HasSubstr("was seed=1, is seed=2"));
   EXPECT_FALSE(has_begun_);
-  options_.settings = "seed=1\nfields=3";
+  options_.settings["A"] = before;
   for (Cell& cell : options_.comparison.cells) cell.learning_rate = 7;
   EXPECT_THAT(std::string(Run().message()),
               HasSubstr("is \"learning_rate\": 7.0"));

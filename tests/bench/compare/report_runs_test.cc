@@ -70,10 +70,12 @@ TEST(ReportRunsTest, SaysOfWhichModesAndHostsTheDilationWasChecked) {
                 {"ring on 2 hosts", "+0.1 %"},
                 {"ssp (bound 2) on 2 hosts", "-0.7 %"},
                 {"sync on 2 hosts", "-0.3 %"}}));
-  ExpectHas(html,
-            "Not tried, so that it is not known of them: async on 1 host, ssp "
-            "(bound 2) on 1 host, sync on 1 host, ring on 1 host, hybrid on 1 "
-            "host, async on 4 hosts,");
+  ExpectHas(
+      html,
+      "Not tried, or disturbed each time, so that it is not known of them: "
+      "async on 1 host, ssp "
+      "(bound 2) on 1 host, sync on 1 host, ring on 1 host, hybrid on 1 "
+      "host, async on 4 hosts,");
   ExpectHas(html, "sync+1 on 4 hosts");
   for (Cell& cell : comparison.cells) cell.dilation_difference.reset();
   ExpectHas(ReportHtml(comparison),

@@ -269,7 +269,7 @@ TEST(CompareReportTest, TheFiguresOfTheTablesAreThoseOfTheJson) {
   EXPECT_GT(back.numbers, 5000);
 }
 
-// The words at a point, which the mouse shows, and what is written beside it.
+// The words at a point, which the mouse shows.
 TEST(CompareReportTest, ThePointsOfThePictureAreThoseOfTheJson) {
   const Comparison comparison = MadeComparison::Make();
   const std::string html = ReportHtml(comparison);
@@ -289,6 +289,33 @@ TEST(CompareReportTest, ThePointsOfThePictureAreThoseOfTheJson) {
     ExpectSpread(points[cell.name], cell, speed);
   }
   EXPECT_GT(cells, 50);
+}
+
+// Beside a point stands its efficiency, which the table below it has too.
+TEST(CompareReportTest, EfficienciesInThePicturesAreThoseOfTheTables) {
+  const Comparison comparison = MadeComparison::Make();
+  const std::string html = ReportHtml(comparison);
+  const size_t begin = html.find("<section id=\"speed\">");
+  const size_t end = html.find("</section>", begin);
+  ASSERT_LT(begin, end);
+  const std::string section = html.substr(begin, end - begin);
+  static const std::regex kLabel(">([0-9]+\\.[0-9]{2})(  [^<]*)?</text>");
+  std::multiset<std::string> labels, figures;
+  for (auto label =
+           std::sregex_iterator(section.begin(), section.end(), kLabel);
+       label != std::sregex_iterator(); ++label) {
+    labels.insert((*label)[1]);
+  }
+  for (const ReadRow& row : ReadTables(section)) {
+    if (row.figures.count("efficiency") == 0) continue;  // why a cell is grey
+    const Cell* const cell = FindCell(
+        comparison, [&](const Cell& one) { return one.name == row.row; });
+    ASSERT_NE(cell, nullptr) << row.row;
+    const std::string& efficiency = row.figures.at("efficiency");
+    if (cell->hosts > 1 && efficiency != "–") figures.insert(efficiency);
+  }
+  EXPECT_GT(figures.size(), 30u);
+  EXPECT_EQ(labels, figures);
 }
 
 TEST(CompareReportTest, EveryRunAndEveryAllReduceStandsInATable) {

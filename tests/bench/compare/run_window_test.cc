@@ -12,7 +12,8 @@ constexpr absl::Duration kCellTime = absl::Seconds(6);
 constexpr absl::Duration kLongest = absl::Seconds(72);
 
 RunWindow Window(bool slowed = false) {
-  return RunWindow(/*warmup=*/24, /*hosts=*/2, kCellTime, slowed);
+  return RunWindow(/*warmup=*/24, /*hosts=*/2, kCellTime, slowed,
+                   /*dilation=*/1);
 }
 
 TEST(RunWindowTest, EndsAfterTheTimeOfACell) {
@@ -45,14 +46,21 @@ TEST(RunWindowTest, HalfOfThemAreNeeded) {
 }
 
 TEST(RunWindowTest, AShortCellHasAMinute) {
-  RunWindow window(24, 2, absl::Milliseconds(100), /*slowed=*/false);
+  RunWindow window(24, 2, absl::Milliseconds(100), /*slowed=*/false, 1);
   EXPECT_FALSE(window.IsOver(0, absl::Seconds(59)));
   EXPECT_TRUE(window.IsOver(0, absl::Seconds(60)));
   EXPECT_FALSE(window.status().ok());
 }
 
+TEST(RunWindowTest, ACellThatIsPlayedSlowlyHasLonger) {
+  RunWindow window(24, 2, absl::Seconds(1), /*slowed=*/false, /*dilation=*/64);
+  EXPECT_FALSE(window.IsOver(30, absl::Seconds(319)));
+  EXPECT_TRUE(window.IsOver(36, absl::Seconds(320)));
+  EXPECT_TRUE(window.status().ok()) << window.status();
+}
+
 TEST(RunWindowTest, WithoutATimeTheJobEndsByItself) {
-  RunWindow window(24, 2, absl::ZeroDuration(), /*slowed=*/false);
+  RunWindow window(24, 2, absl::ZeroDuration(), /*slowed=*/false, 1);
   EXPECT_FALSE(window.IsOver(0, absl::Hours(1)));
   EXPECT_FALSE(window.IsOver(9000, absl::Hours(2)));
   EXPECT_TRUE(window.status().ok());
