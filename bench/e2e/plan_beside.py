@@ -6,7 +6,9 @@ of hosts it puts what `shoal plan` predicts from the cells of 1 and 2 hosts besi
 the measured speed of each mode: the median of the runs of each computed cell that
 is not grey, has no slow host and no backup workers. Then it says how large the
 median and the worst error are, and how often the plan names the fastest mode where
-the measured lead over the second is above 10 %.
+the measured lead over the second is above 10 %: of all these leads, and of those that
+are none by chance, because no run of another mode is as fast as the slowest run of the
+fastest mode.
 
 With --calibrate_from=OTHER.json the plan's measurements are the cells of another
 comparison, such as one of another day. With --calibrate_model=NAME they are those
@@ -29,7 +31,8 @@ LEAD = 1.1
 
 
 def measured_cells(found):
-    """{(model, batch, network): {(mode, hosts): samples/s}} of what counts."""
+    """What counts: {(model, batch, network): the cells with the same}, with their
+    median samples/s and those of their runs by (mode, hosts)."""
     groups = {}
     for cell in found["cells"]:
         if (cell["grey"] or cell["compute"] != "computed" or
@@ -41,9 +44,27 @@ def measured_cells(found):
             continue
         key = (cell["model"], cell["batch_size"], cell["network"])
         group = groups.setdefault(key, {"cores": cell["cores_per_host"],
-                                        "cells": {}})
-        group["cells"][cell["mode"], cell["hosts"]] = statistics.median(speeds)
+                                        "cells": {}, "runs": {}})
+        place = cell["mode"], cell["hosts"]
+        group["cells"][place] = statistics.median(speeds)
+        group["runs"][place] = speeds
     return groups
+
+
+def lead_of(here, runs):
+    """The fastest of some modes, if its lead is large. `here`: {mode: samples/s};
+    `runs`: those of each run."""
+    order = sorted(here, key=here.get, reverse=True)
+    if len(order) < 2 or here[order[0]] <= LEAD * here[order[1]]:
+        return None
+    others = [speed for mode in order[1:] for speed in runs[mode]]
+    return {"fastest": order[0], "lead": here[order[0]] / here[order[1]] - 1,
+            "apart": min(runs[order[0]]) > max(others)}
+
+
+def right_of(leads):
+    """How many of some leads are planned so."""
+    return sum(lead["fastest"] == lead["planned"] for lead in leads)
 
 
 def planned_speeds(args, source, flags, group, network):
@@ -99,11 +120,12 @@ def main():
         if network == "none":
             continue
         batches = {key[1] for key in groups if key[0] == model}
-        alone = groups.get((model, batch, "none"), {"cells": {}})["cells"]
+        alone = groups.get((model, batch, "none"), {"cells": {}, "runs": {}})
         # One host has no network: its cells come with the first one.
         first = network == min(key[2] for key in groups
                                if key[:2] == (model, batch) and key[2] != "none")
-        cells = {**group["cells"], **(alone if first else {})}
+        cells, runs = ({**group[key], **(alone[key] if first else {})}
+                       for key in ("cells", "runs"))
         planned = planned_speeds(
             args, source, flags_of(args, found, model, batch, batches),
             {"cores": group["cores"], "cells": cells}, network)
@@ -121,33 +143,36 @@ def main():
                              "limit": entry["limit"], "error": error})
                 words.append(f"{mode} {100 * error:+.1f} %")
             text = f"{model} {batch} {network} {hosts}: " + ", ".join(words)
-            order = sorted(here, key=here.get, reverse=True)
-            if len(order) > 1 and here[order[0]] > LEAD * here[order[1]]:
+            lead = lead_of(here, {mode: runs[mode, hosts] for mode in here})
+            if lead:
                 best = max(here, key=lambda mode: planned[
                     mode, hosts]["samples_per_second"])
                 leads.append({"model": model, "batch_size": batch,
                               "network": network, "hosts": hosts,
-                              "fastest": order[0], "planned": best,
-                              "lead": here[order[0]] / here[order[1]] - 1})
-                text += (f"; {order[0]} leads by {100 * leads[-1]['lead']:.0f}"
-                         f" %, planned: {best}")
+                              "planned": best, **lead})
+                text += (f"; {lead['fastest']} leads by {100 * lead['lead']:.0f}"
+                         f" %{'' if lead['apart'] else ' (spreads overlap)'}, "
+                         f"planned: {best}")
             print(text)
     errors = sorted(abs(row["error"]) for row in rows)
     more = sorted(abs(row["error"]) for row in rows if row["hosts"] > 2)
     worst = max(rows, key=lambda row: abs(row["error"]))
-    right = sum(lead["fastest"] == lead["planned"] for lead in leads)
+    right = right_of(leads)
+    apart = [lead for lead in leads if lead["apart"]]
     result = {"median": statistics.median(errors),
               "median_of_more_than_2_hosts":
                   statistics.median(more) if more else None,
               "worst": errors[-1], "cells": len(errors),
-              "leads": len(leads), "leads_right": right}
+              "leads": len(leads), "leads_right": right,
+              "leads_apart": len(apart), "leads_apart_right": right_of(apart)}
     print(f"{len(errors)} cells: median {100 * result['median']:.1f} %"
           + (f", of {len(more)} with more than 2 hosts "
              f"{100 * result['median_of_more_than_2_hosts']:.1f} %"
              if more else "")
           + f"; worst {100 * worst['error']:+.1f} % ({worst['model']} "
           f"{worst['mode']}, {worst['hosts']} hosts, {worst['network']}); "
-          f"fastest mode right in {right} of {len(leads)}")
+          f"fastest mode right in {right} of {len(leads)}, where spreads do not "
+          f"overlap in {right_of(apart)} of {len(apart)}")
     if args.out:
         result.update(compare=os.path.basename(args.compare),
                       calibrated_from=os.path.basename(source),

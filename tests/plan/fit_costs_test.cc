@@ -1,6 +1,8 @@
 #include "plan/fit_costs.h"
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -76,6 +78,45 @@ TEST(FitCostsTest, CellsOfOneAndTwoHostsPredictThirtyTwo) {
       }
     }
   }
+}
+
+// Runs differ, each for itself. What is planned for more hosts must differ by
+// little more than they do.
+TEST(FitCostsTest, NoiseOfTheCellsDoesNotGrowWithTheHosts) {
+  constexpr double kNoise = .1;
+  const Calibration truth = Truth();
+  std::vector<double> errors;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> noise(1 - kNoise, 1 + kNoise);
+    std::vector<MeasuredCell> cells = CellsOf(truth, 1);
+    for (MeasuredCell& cell : cells) {
+      const double slow = noise(random);
+      cell.samples_per_second /= slow;
+      cell.worker_cpu *= slow;
+      cell.server_cpu *= noise(random);
+    }
+    const auto fitted = FitCosts(cells, ExampleCalibration());
+    ASSERT_TRUE(fitted.ok()) << fitted.status();
+    for (const ModeShape& mode : ModeShapes()) {
+      for (const int hosts : {4, 8, 32}) {
+        for (const double gbit : {1, 10}) {
+          const auto rate = [&](const Calibration& c) {
+            return Predict(mode, c, MeasuredJob(c), ExampleCluster(hosts, gbit),
+                           hosts)
+                .samples_per_second;
+          };
+          const double error = rate(*fitted) / rate(truth) - 1;
+          EXPECT_LT(std::abs(error), 2.5 * kNoise)
+              << "seed " << seed << ", " << mode.name << " on " << hosts
+              << " hosts at " << gbit << " Gbit/s";
+          errors.push_back(std::abs(error));
+        }
+      }
+    }
+  }
+  std::sort(errors.begin(), errors.end());
+  EXPECT_LT(errors[errors.size() / 2], kNoise / 2);
 }
 
 TEST(FitCostsTest, TheCostOfBytesThatCrossALinkIsFound) {
