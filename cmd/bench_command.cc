@@ -218,8 +218,10 @@ CellRunnerOptions RunnerOptions(const Asked& asked, const FileSystem* files) {
   return options;
 }
 
+// `settings`: CommonSettings.
 CollectiveRunOptions CollectiveOptions(const Asked& asked,
-                                       const ComparisonRunOptions& run) {
+                                       const ComparisonRunOptions& run,
+                                       const std::string& settings) {
   CollectiveRunOptions options;
   options.where = run.comparison.where;
   if (!asked.flags.on.empty()) {
@@ -230,7 +232,7 @@ CollectiveRunOptions CollectiveOptions(const Asked& asked,
   options.port = asked.job.cluster.ps_port;
   options.reduction = ChoiceWord(kReductions, asked.flags.reduction);
   options.out = run.out;
-  options.settings = CommonSettings(asked, *run.files);
+  options.settings = settings;
   options.files = run.files;
   options.stopped = run.stopped;
   options.say = run.say;
@@ -348,7 +350,7 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
   options.say = [](const std::string& line) { std::cerr << line << std::endl; };
   const RealClock clock;
   options.now = [&clock] { return clock.Now(); };
-  const CollectiveRun collective(CollectiveOptions(asked, options));
+  const CollectiveRun collective(CollectiveOptions(asked, options, common));
   if (asked.flags.allreduce) {
     options.add_collective = [&](bool measure, Comparison* found) {
       return collective.Add(measure, found);

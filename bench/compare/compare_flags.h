@@ -73,7 +73,8 @@ FlagMap ModeFlagsOf(const FlagSet& set);
 std::string WhereOf(const CompareFlags& flags);
 
 // The cells of the flags and `models`, with their dilation on a machine with
-// `cores` cores. Models come in the order of --models.
+// `cores` cores. Models come in the order of --models. REQUIRES: `models` are
+// the ModelJobs of flags.models.
 absl::StatusOr<std::vector<Cell>> CellsOf(
     const CompareFlags& flags, const std::map<std::string, ModelJob>& models,
     int cores);

@@ -57,6 +57,14 @@ Calibration Truth() {
   return truth;
 }
 
+// What a calibration says of its own job, in samples/s.
+double RateOf(const Calibration& calibration, const ModeShape& mode, int hosts,
+              double gbit) {
+  return Predict(mode, calibration, MeasuredJob(calibration),
+                 ExampleCluster(hosts, gbit), hosts)
+      .samples_per_second;
+}
+
 TEST(FitCostsTest, CellsOfOneAndTwoHostsPredictThirtyTwo) {
   const Calibration truth = Truth();
   const auto fitted = FitCosts(CellsOf(truth, 1), ExampleCalibration());
@@ -68,12 +76,9 @@ TEST(FitCostsTest, CellsOfOneAndTwoHostsPredictThirtyTwo) {
   for (const ModeShape& mode : ModeShapes()) {
     for (const int hosts : {2, 8, 32}) {
       for (const double gbit : {1, 10}) {
-        const auto rate = [&](const Calibration& c) {
-          return Predict(mode, c, MeasuredJob(c), ExampleCluster(hosts, gbit),
-                         hosts)
-              .samples_per_second;
-        };
-        EXPECT_NEAR(rate(*fitted) / rate(truth), 1, .1)
+        EXPECT_NEAR(RateOf(*fitted, mode, hosts, gbit) /
+                        RateOf(truth, mode, hosts, gbit),
+                    1, .1)
             << mode.name << " " << hosts << " " << gbit;
       }
     }
@@ -101,12 +106,9 @@ TEST(FitCostsTest, NoiseOfTheCellsDoesNotGrowWithTheHosts) {
     for (const ModeShape& mode : ModeShapes()) {
       for (const int hosts : {4, 8, 32}) {
         for (const double gbit : {1, 10}) {
-          const auto rate = [&](const Calibration& c) {
-            return Predict(mode, c, MeasuredJob(c), ExampleCluster(hosts, gbit),
-                           hosts)
-                .samples_per_second;
-          };
-          const double error = rate(*fitted) / rate(truth) - 1;
+          const double error = RateOf(*fitted, mode, hosts, gbit) /
+                                   RateOf(truth, mode, hosts, gbit) -
+                               1;
           EXPECT_LT(std::abs(error), 2.5 * kNoise)
               << "seed " << seed << ", " << mode.name << " on " << hosts
               << " hosts at " << gbit << " Gbit/s";
