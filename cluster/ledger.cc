@@ -1,7 +1,6 @@
 #include "cluster/ledger.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
@@ -159,31 +158,36 @@ absl::StatusOr<Ledger::Added> Ledger::AddFresh(int member, const Mark& mark) {
   return Added{.fresh = true, .piece_complete = Settle(key)};
 }
 
-std::pair<uint64_t, uint64_t> Ledger::Examples(uint32_t piece,
-                                               const PieceMarks& marks) const {
+Ledger::Examples Ledger::Count(uint32_t piece, const PieceMarks& marks) const {
   const uint64_t full = options_.batch_size;
-  uint64_t rejected = marks.complete_rejected() * full;
-  uint64_t trained = marks.complete() * full - rejected;
+  Examples count;
+  count.rejected = marks.complete_rejected() * full;
+  count.trained = marks.complete() * full - count.rejected;
   // The last batch is shorter, and the newest batch of an open piece may be the
   // last.
   if (marks.end() != 0 && marks.MarkedByAll(marks.end() - 1)) {
     uint64_t too_much = 0;
     if (!Known(piece)) {
       too_much = full;
+      count.newest = full;
     } else if (marks.end() == Batches(piece)) {
       too_much = Batches(piece) * full - *examples_[piece];
     }
-    (marks.Rejected(marks.end() - 1) ? rejected : trained) -= too_much;
+    (marks.Rejected(marks.end() - 1) ? count.rejected : count.trained) -=
+        too_much;
   }
-  return {trained, rejected};
+  return count;
 }
 
 void Ledger::Recount(uint32_t piece, Entry& entry) {
-  const auto [trained, rejected] = Examples(piece, entry.marks);
-  totals_.trained += trained - entry.trained;
-  totals_.rejected += rejected - entry.rejected;
-  entry.trained = trained;
-  entry.rejected = rejected;
+  const Examples count = Count(piece, entry.marks);
+  for (const auto& [total, part] :
+       {std::pair{&LedgerTotals::trained, &Examples::trained},
+        std::pair{&LedgerTotals::rejected, &Examples::rejected},
+        std::pair{&LedgerTotals::newest, &Examples::newest}}) {
+    totals_.*total += count.*part - entry.examples.*part;
+  }
+  entry.examples = count;
 }
 
 void Ledger::SetComplete(Key key) {
@@ -337,7 +341,7 @@ std::vector<std::pair<uint32_t, uint32_t>> Ledger::DropMember(int member) {
         settled_.erase(kept);
       }
       entry.marks.Unsettle(Batches(piece));
-      std::tie(entry.trained, entry.rejected) = Examples(piece, entry.marks);
+      entry.examples = Count(piece, entry.marks);
       open_.insert_or_assign(key, std::move(entry));
     }
   }

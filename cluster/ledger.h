@@ -30,6 +30,8 @@ struct LedgerTotals {
   // left out, since that batch may be the last one, which is shorter.
   uint64_t trained = 0;
   uint64_t rejected = 0;
+  // Examples that the batches which are left out have at most.
+  uint64_t newest = 0;
   // Complete batches: those that have every member's mark.
   uint64_t batches = 0;
   uint64_t rejected_batches = 0;  // complete; the other batches were applied
@@ -133,10 +135,15 @@ class Ledger {
  private:
   using Key = std::pair<uint32_t, uint32_t>;  // epoch, piece
 
+  // The share of a piece in the totals.
+  struct Examples {
+    uint64_t trained = 0;
+    uint64_t rejected = 0;
+    uint64_t newest = 0;
+  };
   struct Entry {
     PieceMarks marks;
-    uint64_t trained = 0;  // the piece's share of the totals, in examples
-    uint64_t rejected = 0;
+    Examples examples;
   };
   using Entries = absl::flat_hash_map<Key, Entry>;
 
@@ -154,9 +161,7 @@ class Ledger {
   absl::StatusOr<Added> AddFresh(int member, const Mark& mark);
   // The runs of one piece. Returns whether they complete it.
   absl::StatusOr<bool> RestorePiece(absl::Span<const MarkRun> runs);
-  // Examples of a piece's complete batches: trained, rejected.
-  std::pair<uint64_t, uint64_t> Examples(uint32_t piece,
-                                         const PieceMarks& marks) const;
+  Examples Count(uint32_t piece, const PieceMarks& marks) const;
   void Recount(uint32_t piece, Entry& entry);
   // If no mark of the piece lacks: drops its details and returns true.
   bool Settle(Key key);

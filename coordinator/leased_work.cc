@@ -140,7 +140,7 @@ JobEffects LeasedWork::Evaluate(const View& view) {
   if (book_.complete()) {
     view.progress.OnTrained(book_.examples(), view.clock, /*last=*/true);
     if (view.progress.steady_open()) {
-      view.progress.CloseSteady(book_.examples(), view.clock);
+      view.progress.CloseSteady(book_.examples_at_most(), view.clock);
     }
   }
   JobEffects effects;
@@ -177,7 +177,8 @@ CoordinatorActions LeasedWork::Grant(const View& view) {
                 if (view.phase == JobPhase::kTraining &&
                     options_.warmup_steps <= 0 &&
                     !view.progress.steady_open()) {
-                  view.progress.OpenSteady(book_.examples(), view.clock);
+                  view.progress.OpenSteady(book_.examples_at_most(),
+                                           view.clock);
                 }
                 view.progress.Start(view.clock);
                 watch_.OnLease(worker.life, book_.totals().batches);
@@ -361,7 +362,7 @@ absl::StatusOr<JobEffects> LeasedWork::OnMarks(const Member& from,
                                                const View& view) {
   JobEffects effects;
   if (view.phase >= JobPhase::kEnding) return effects;
-  const uint64_t examples = book_.examples();
+  const uint64_t examples = book_.examples_at_most();
   for (const Mark& mark : delta.marks) {
     // Checked before the ledger makes room for the mark.
     if (!desk_.Gave(mark.lease)) {
@@ -391,12 +392,12 @@ absl::StatusOr<JobEffects> LeasedWork::OnMarks(const Member& from,
   if (view.progress.steady_open()) {
     // Ends with the job's last step, which may be any, since a job may be
     // stopped: what its workers have begun then is not part of it.
-    if (book_.examples() != examples) {
-      view.progress.CloseSteady(book_.examples(), view.clock);
+    if (book_.examples_at_most() != examples) {
+      view.progress.CloseSteady(book_.examples_at_most(), view.clock);
     }
   } else if (book_.totals().batches - book_.restored_batches() >=
              static_cast<uint64_t>(options_.warmup_steps)) {
-    view.progress.OpenSteady(book_.examples(), view.clock);
+    view.progress.OpenSteady(book_.examples_at_most(), view.clock);
   }
   return effects;
 }

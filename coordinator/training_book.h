@@ -57,8 +57,12 @@ class TrainingBook {
 
   const PieceFacts& facts() const { return facts_; }
   const LedgerTotals& totals() const { return ledger_.totals(); }
-  // Examples of complete batches.
+  // Examples of complete batches, but for the newest ones of open pieces.
   uint64_t examples() const { return totals().trained + totals().rejected; }
+  // The same with these newest batches, each as a full one. It grows with every
+  // complete batch, where examples() catches up when a piece has been read: so
+  // what was trained between two moments is a difference of this.
+  uint64_t examples_at_most() const { return examples() + totals().newest; }
   PieceLeases& leases() { return *leases_; }
   const PieceLeases& leases() const { return *leases_; }
 

@@ -82,11 +82,14 @@ TEST_F(LedgerTest, TheLastBatchCountsWhatItHolds) {
 TEST_F(LedgerTest, OfAnOpenPieceTheNewestBatchWaitsForTheReport) {
   AddBoth({0, 0, 0});
   EXPECT_EQ(ledger_.totals().trained, 0u) << "it may be the last and shorter";
+  EXPECT_EQ(ledger_.totals().newest, 10u);
   AddBoth({0, 0, 1});
   EXPECT_EQ(ledger_.totals().trained, 10u);
+  EXPECT_EQ(ledger_.totals().newest, 10u);
   EXPECT_FALSE(ledger_.PieceComplete(0, 0));
   EXPECT_THAT(*ledger_.SetExamples(0, 12), ElementsAre(0));
   EXPECT_EQ(ledger_.totals().trained, 12u);
+  EXPECT_EQ(ledger_.totals().newest, 0u);
   EXPECT_EQ(ledger_.totals().batches, 2u);
 }
 

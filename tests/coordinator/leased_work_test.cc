@@ -444,6 +444,27 @@ TEST_F(LeasedWorkTest, TheSteadyWindowEndsWithTheNewestStep) {
   EXPECT_DOUBLE_EQ(report.steady_wall_seconds, 4);
 }
 
+// The newest batch of a piece is in no sum before the piece has been read, and
+// that comes at any time.
+TEST_F(LeasedWorkTest, TheSteadyWindowHasTheStepsThatWereTakenInIt) {
+  options_.warmup_steps = 1;
+  Begin();
+  const Lease lease = *Ask(0);
+  EXPECT_TRUE(Mark1(lease, 0).ok());
+  now_ += absl::Seconds(2);
+  EXPECT_TRUE(Mark1(lease, 1).ok());
+  JobReport report;
+  progress_.Fill(now_, &report);
+  EXPECT_EQ(report.steady_samples, 10u);
+  EXPECT_TRUE(Report(lease, 30).ok());
+  now_ += absl::Seconds(2);
+  EXPECT_TRUE(Mark1(lease, 2).ok());
+  report = {};
+  progress_.Fill(now_, &report);
+  EXPECT_EQ(report.steady_samples, 20u);
+  EXPECT_DOUBLE_EQ(report.steady_wall_seconds, 4);
+}
+
 // ---- Leases
 
 TEST_F(LeasedWorkTest, ALeaseThatFailsOnAllWorkersEndsTheJob) {
