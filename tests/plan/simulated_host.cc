@@ -5,7 +5,14 @@
 namespace shoal {
 
 void EventQueue::At(double at, Run run) {
-  events_.push({at, made_++, std::make_shared<Run>(std::move(run))});
+  if (free_.empty()) {
+    free_.push_back(runs_.size());
+    runs_.emplace_back();
+  }
+  const size_t place = free_.back();
+  free_.pop_back();
+  runs_[place] = std::move(run);
+  events_.push({at, made_++, place});
 }
 
 bool EventQueue::RunNext() {
@@ -13,7 +20,9 @@ bool EventQueue::RunNext() {
   const Event event = events_.top();
   events_.pop();
   now_ = std::max(now_, event.at);
-  (*event.run)();
+  const Run run = std::exchange(runs_[event.run], nullptr);
+  free_.push_back(event.run);
+  run();
   return true;
 }
 
@@ -44,7 +53,11 @@ void SharedCores::Schedule() {
 
 void SharedCores::Add(double seconds, EventQueue::Run done) {
   Advance();
-  tasks_.emplace(served_ + seconds, std::move(done));
+  const double end = served_ + seconds;
+  const auto later = std::upper_bound(
+      tasks_.begin(), tasks_.end(), end,
+      [](double at, const auto& task) { return at < task.first; });
+  tasks_.emplace(later, end, std::move(done));
   Schedule();
 }
 

@@ -1,11 +1,10 @@
 #ifndef SHOAL_TESTS_PLAN_SIMULATED_HOST_H_
 #define SHOAL_TESTS_PLAN_SIMULATED_HOST_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
-#include <memory>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -29,8 +28,7 @@ class EventQueue {
   struct Event {
     double at;
     uint64_t number;
-    // Shared, so that an event may be copied out of the queue.
-    std::shared_ptr<Run> run;
+    size_t run;  // index in runs_
     bool operator>(const Event& other) const {
       return at != other.at ? at > other.at : number > other.number;
     }
@@ -39,6 +37,9 @@ class EventQueue {
   double now_ = 0;
   uint64_t made_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  // Apart from the events, which the queue moves about.
+  std::vector<Run> runs_;
+  std::vector<size_t> free_;  // indices of runs_ that no event has
 };
 
 // Cores that serve all tasks at equal shares, a task at one core at most.
@@ -60,7 +61,8 @@ class SharedCores {
   double served_ = 0;  // seconds that a task would have got since the beginning
   double since_ = 0;   // time of `served_`
   uint64_t version_ = 0;
-  std::multimap<double, EventQueue::Run> tasks_;  // by served_ at their end
+  // By served_ at their end, which ascends. They are few.
+  std::vector<std::pair<double, EventQueue::Run>> tasks_;
 };
 
 // A thread: its tasks run one after another on the cores of its host.
