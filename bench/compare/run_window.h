@@ -22,7 +22,7 @@ namespace shoal {
 // times slower. Half of these steps are needed. Pure.
 class RunWindow {
  public:
-  static constexpr uint64_t kLeastSteps = 12;  // for each worker
+  static constexpr uint64_t kLeastSteps = 20;  // for each worker
   static constexpr double kMostCellTimes = 12;
   static constexpr absl::Duration kLeastLimit = absl::Minutes(1);
   static constexpr absl::Duration kPlayedLimit = absl::Seconds(5);

@@ -58,7 +58,8 @@ std::string LimitWords(const Cell& cell) {
       absl::StrFormat("its workers %s %.0f %% of a step",
                       StateWords(limit.first), 100 * limit.second);
   if (&limit == &wait && waits - wait.second >= kNextToNothing) {
-    absl::StrAppendFormat(&words, " and %.0f %% in all", 100 * waits);
+    absl::StrAppendFormat(&words, ", and %.0f %% for other things",
+                          100 * (waits - wait.second));
   }
   return words;
 }

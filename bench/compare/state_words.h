@@ -15,9 +15,9 @@ std::string StateWords(absl::string_view state);
 
 // What limits the cell: the state in which its workers wait longest, or, if
 // they wait for next to nothing, the work that takes longest, by the mean of
-// its runs: "its workers wait for pulled variables 58 % of a step and 70 % in
-// all" (the latter if other waits are more than next to nothing). Empty: no run
-// told the states of its workers.
+// its runs: "its workers wait for pulled variables 58 % of a step, and 12 % for
+// other things" (the latter if other waits are more than next to nothing).
+// Empty: no run told the states of its workers.
 std::string LimitWords(const Cell& cell);
 
 }  // namespace shoal

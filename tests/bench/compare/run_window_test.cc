@@ -25,22 +25,22 @@ TEST(RunWindowTest, EndsAfterTheTimeOfACell) {
 
 TEST(RunWindowTest, ASlowJobGoesOnUntilEachWorkerHasMadeItsSteps) {
   RunWindow window = Window();
-  EXPECT_FALSE(window.IsOver(47, absl::Seconds(60)));
-  EXPECT_TRUE(window.IsOver(48, absl::Seconds(61)));
+  EXPECT_FALSE(window.IsOver(63, absl::Seconds(60)));
+  EXPECT_TRUE(window.IsOver(64, absl::Seconds(61)));
   EXPECT_TRUE(window.status().ok());
 }
 
 TEST(RunWindowTest, HalfOfThemAreNeeded) {
   RunWindow window = Window();
-  EXPECT_FALSE(window.IsOver(36, kLongest - absl::Seconds(1)));
-  EXPECT_TRUE(window.IsOver(36, kLongest));
+  EXPECT_FALSE(window.IsOver(44, kLongest - absl::Seconds(1)));
+  EXPECT_TRUE(window.IsOver(44, kLongest));
   EXPECT_TRUE(window.status().ok());
   RunWindow slower = Window();
-  EXPECT_TRUE(slower.IsOver(35, kLongest));
+  EXPECT_TRUE(slower.IsOver(43, kLongest));
   EXPECT_TRUE(absl::IsDeadlineExceeded(slower.status()));
   EXPECT_THAT(std::string(slower.status().message()),
-              HasSubstr("the job made 35 steps in 1m12s, and its figures need "
-                        "12 after the 24 of its warm-up; give a larger "
+              HasSubstr("the job made 43 steps in 1m12s, and its figures need "
+                        "20 after the 24 of its warm-up; give a larger "
                         "--cell_time"));
   EXPECT_EQ(slower.early(), std::nullopt);
 }
@@ -55,7 +55,7 @@ TEST(RunWindowTest, AShortCellHasAMinute) {
 TEST(RunWindowTest, ACellThatIsPlayedSlowlyHasLonger) {
   RunWindow window(24, 2, absl::Seconds(1), /*slowed=*/false, /*dilation=*/64);
   EXPECT_FALSE(window.IsOver(30, absl::Seconds(319)));
-  EXPECT_TRUE(window.IsOver(36, absl::Seconds(320)));
+  EXPECT_TRUE(window.IsOver(44, absl::Seconds(320)));
   EXPECT_TRUE(window.status().ok()) << window.status();
 }
 
@@ -79,7 +79,7 @@ TEST(RunWindowTest, AJobThatIsSlowedMustNotHaveTrainedForHalfItsWarmUp) {
   RunWindow later = Window(/*slowed=*/true);
   EXPECT_FALSE(later.IsOver(11, absl::Seconds(1)));
   EXPECT_FALSE(later.IsOver(12, absl::Seconds(1)));
-  EXPECT_TRUE(later.IsOver(50, kCellTime));
+  EXPECT_TRUE(later.IsOver(64, kCellTime));
   EXPECT_TRUE(later.status().ok());
 }
 

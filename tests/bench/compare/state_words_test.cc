@@ -43,8 +43,8 @@ TEST(LimitWordsTest, NamesTheLongestWait) {
   EXPECT_EQ(LimitWords(CellWith(
                 {{{"compute", .3}, {"wait_pull", .5}, {"wait_push", .2}},
                  {{"compute", .3}, {"wait_pull", .66}, {"wait_push", .04}}})),
-            "its workers wait for pulled variables 58 % of a step and 70 % in "
-            "all");
+            "its workers wait for pulled variables 58 % of a step, and 12 % "
+            "for other things");
   EXPECT_EQ(LimitWords(CellWith(
                 {{{"compute", .5}, {"wait_pull", .46}, {"wait_push", .04}}})),
             "its workers wait for pulled variables 46 % of a step");
