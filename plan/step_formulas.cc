@@ -142,7 +142,7 @@ Step::Cycle Step::CycleAt(double t) const {
   // How much of the other traffic a message meets: less than all, since long
   // messages hold back those of others, which then come one after another. The
   // factor is that of the simulation.
-  const double met = .4 * others * others;
+  const double met = .3 * others * others;
   const double reply = reply_ * (1 + met * pushes);
   const double push = push_ * (1 + met * replies);
   // The push of the step before is on the same connection, so it reaches the
@@ -244,13 +244,23 @@ double Step::PushOfAll(double spread) const {
   const double alone = link + server / ranks_;
   if (cores_ <= w_ && spread > 0) {
     // The slowest worker's core serves those pushes of the others that come
-    // while it computes, which is so much later. The others' last ones are
-    // served while its own push is on the link.
+    // while it computes: of workers that ended at least a push's time on the
+    // link before it. The last ones are served while its own push is on the
+    // link. A longer push makes that no shorter, so that the largest value of
+    // some shorter pushes counts.
     const double others = server * (1 - 1 / ranks_);
-    const double before =
-        std::min(spread, others * std::min(1.0, spread / link));
-    return 2 * latency_ + before +
-           std::max(alone, others - before + server / ranks_);
+    const double compute = d_.compute * std::max(1.0, w_ / cores_);
+    double longest = 0;
+    for (const double share : {.25, .5, .75, 1.0}) {
+      const double part = share * link;
+      const double ended =
+          s_.step_times.ShareBelow(1 + (spread - part) / compute);
+      const double before = std::min(spread, others * ended);
+      longest = std::max(longest,
+                         before + std::max(part + server / ranks_,
+                                           others - before + server / ranks_));
+    }
+    return 2 * latency_ + longest;
   }
   // The own host's part is served meanwhile, and others when all is there.
   // Ranks come from a ring one after another, so a third of all parts or more
@@ -261,10 +271,18 @@ double Step::PushOfAll(double spread) const {
   // The servers have done part of it when the slowest worker pushes, if they
   // have cores that the slowest worker does not need.
   spread *= std::clamp(cores_ - w_, 0.0, 1.0);
-  return 2 * latency_ + std::max(alone, all - spread);
+  double push = 2 * latency_ + std::max(alone, all - spread);
+  if (mode_.ring()) {
+    // The first ranks push while others still sum, whose messages wait behind
+    // the pushes. The factor is that of the simulation.
+    const double remote = 1 - 1.0 / n_;
+    push += .2 * remote * remote * link;
+  }
+  return push;
 }
 
 double Step::Ring(double spread, double* slower) const {
+  *slower = 0;
   if (ranks_ == 1) return 0;
   const double shared = std::max(1.0, w_ / cores_);
   const double reduce_link = LinkSeconds(d_.reduce_bytes);
@@ -276,7 +294,16 @@ double Step::Ring(double spread, double* slower) const {
   // What of the sum may run beside the computation: all but the last bucket,
   // from when the first one is final.
   const double before_last = 1 - 1.0 / d_.buckets;
-  if (cores_ < 2 * w_) *slower = std::min(reduce_core, hidden) * before_last;
+  if (cores_ < 2 * w_) {
+    // The sum has half of the core at most, and goes on no faster than the
+    // links let it: s = reduce_core / reduce · (hidden + s).
+    *slower = std::min(reduce_core, hidden) * before_last;
+    if (reduce > reduce_core) {
+      *slower = std::min(
+          *slower, before_last * hidden * reduce_core / (reduce - reduce_core));
+    }
+  }
+  const double beside = hidden + *slower;
   const double gather =
       std::max(LinkSeconds(d_.gather_bytes), d_.gather_core * shared);
   // The others have gone on to the slowest rank's turn while they waited for
@@ -287,11 +314,11 @@ double Step::Ring(double spread, double* slower) const {
   if (mode_.servers()) {
     // What is gathered comes after a push to servers. While several buckets are
     // on their way, the hops of one are beside the bytes of the others.
-    return std::max(reduce - hidden * before_last, last + hops) + gather +
+    return std::max(reduce - beside * before_last, last + hops) + gather +
            gather_hops;
   }
   // What is gathered goes round beside the last buckets.
-  const double left = std::max(reduce - hidden, last);
+  const double left = std::max(reduce - beside, last);
   return std::max(left + gather + gather_hops, last + hops);
 }
 
@@ -302,7 +329,18 @@ StepPrediction Step::InStep() const {
   const double slowest = compute - mean;
   double exchange = 0;
   if (mode_.servers()) {
-    exchange += PullOfAll() + PushOfAll(mode_.ring() ? 0 : slowest);
+    const double pull = PullOfAll();
+    const double push = PushOfAll(mode_.ring() ? 0 : slowest);
+    exchange += pull + push;
+    if (!mode_.ring()) {
+      // Workers of one host get their variables one after another. On cores of
+      // their own the first ones compute while the last ones pull, and push
+      // while those compute. That saves what both phases have for it, and one
+      // computation at most.
+      const double turns = std::min(pull, push) - 2 * latency_;
+      exchange -= std::min(mean, turns * (w_ - 1) / w_) *
+                  std::clamp(cores_ - w_ + 1, 0.0, 1.0);
+    }
   }
   if (mode_.merged_on_servers()) {
     // The coordinator closes the step, then all servers apply it.

@@ -55,6 +55,17 @@ double RelativeTimes::Quantile(double u) const {
   return a.q + (b.q - a.q) * (u - a.u) / (b.u - a.u);
 }
 
+double RelativeTimes::ShareBelow(double value) const {
+  const auto knots = Knots(*this);
+  if (value <= knots.front().q) return 0;
+  for (size_t i = 1; i < knots.size(); ++i) {
+    const Knot& a = knots[i - 1];
+    const Knot& b = knots[i];
+    if (value <= b.q) return a.u + (b.u - a.u) * (value - a.q) / (b.q - a.q);
+  }
+  return 1;
+}
+
 double RelativeTimes::ExpectedMax(double n) const {
   const auto knots = Knots(*this);
   double sum = 0;

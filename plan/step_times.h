@@ -20,6 +20,8 @@ struct RelativeTimes {
 
   // The value below which the share `u` of all times lies; u in [0, 1].
   double Quantile(double u) const;
+  // The share of all times that are less than `value`.
+  double ShareBelow(double value) const;
   double Mean() const { return ExpectedMax(1); }
   double Variance() const;
   // E[max of n independent times] = ∫ Q(u) d(u^n), in closed form; n >= 1 (n

@@ -37,6 +37,18 @@ TEST(StepTimesTest, TheSlowestOfManyIsThatOfDraws) {
   }
 }
 
+TEST(StepTimesTest, TheShareBelowAQuantileIsItsShare) {
+  for (const double u : {.05, .1, .3, .9, .95, .985}) {
+    EXPECT_NEAR(kTimes.ShareBelow(kTimes.Quantile(u)), u, 1e-9) << u;
+  }
+  EXPECT_EQ(kTimes.ShareBelow(0), 0);
+  EXPECT_EQ(kTimes.ShareBelow(kTimes.max), 1 - 1 / kTimes.count);
+  EXPECT_EQ(kTimes.ShareBelow(2 * kTimes.max), 1);
+  const RelativeTimes constant = NormalizedTimes({5, 5, 5, 5, 5});
+  EXPECT_EQ(constant.ShareBelow(1), 0);
+  EXPECT_EQ(constant.ShareBelow(1.01), 1);
+}
+
 TEST(StepTimesTest, VarianceIsThatOfDraws) {
   std::mt19937_64 random(3);
   std::uniform_real_distribution<> uniform(0, 1);
