@@ -34,6 +34,7 @@
 #include "job/options_from_flags.h"
 #include "job/variable_sizes.h"
 #include "launch/job_flag_set.h"
+#include "models/model_table.h"
 #include "plan/calibration.h"
 #include "plan/cluster_description.h"
 #include "plan/mode_shape.h"
@@ -211,14 +212,38 @@ absl::StatusOr<std::vector<const ModeShape*>> ModesOf(
   return modes;
 }
 
-// The flags that decide the sizes of the variables.
+// The flags that decide the sizes of the variables and what is computed.
 bool GivesModel(const FlagSet& set) {
   for (const char* const name :
        {"model", "feature_size", "field_size", "embedding_size", "deep_layers",
-        "optimizer", "table_optimizer"}) {
+        "first_layer", "optimizer", "table_optimizer"}) {
     if (set.given(name)) return true;
   }
   return false;
+}
+
+// The cost of a sample of a job over that of the measured one, in batches of
+// the job. `work` is that of the job's model.
+absl::StatusOr<double> SampleRatio(const Calibration& calibration,
+                                   const PlannedJob& job,
+                                   const SampleWork& work) {
+  const double ids = calibration.IdsOf(job.batch_size);
+  const double measured = calibration.work.In(job.batch_size, ids);
+  const double planned = work.In(job.batch_size, ids);
+  if (measured > 0 && planned > 0) return planned / measured;
+  if (measured > 0) {
+    return absl::InvalidArgumentError(
+        "--model: a model without deep layers cannot be planned from what was "
+        "measured of one that has some; measure it with --measure");
+  }
+  if (job.dense_bytes == calibration.dense_bytes &&
+      job.row_floats == calibration.row_floats) {
+    return 1;
+  }
+  return absl::InvalidArgumentError(
+      "what was measured does not say how much its model computes (it is a "
+      "file of an older version, or a model without deep layers), so only that "
+      "model can be planned from it; measure again");
 }
 
 // The measured job, changed by the flags that are given.
@@ -245,9 +270,10 @@ absl::StatusOr<PlannedJob> JobOf(const PlanFlags& plan,
   job.dense_bytes = static_cast<double>(sizes.dense_bytes);
   job.row_floats = static_cast<double>(sizes.row_bytes) / 4;
   job.table_bytes = static_cast<double>(sizes.table_bytes);
-  if (calibration.flop_per_sample > 0 && sizes.flop_per_sample > 0) {
-    job.sample_ratio = sizes.flop_per_sample / calibration.flop_per_sample;
-  }
+  SHOAL_ASSIGN_OR_RETURN(
+      job.sample_ratio,
+      SampleRatio(calibration, job,
+                  FindModel(job_plan.model.model)->work(job_plan.model)));
   return job;
 }
 

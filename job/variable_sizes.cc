@@ -1,11 +1,11 @@
 #include "job/variable_sizes.h"
 
+#include "core/sample_work.h"
+
 namespace shoal {
 namespace {
 
 constexpr uint64_t kFloat = 4;  // bytes
-// 2 operations for a weight in the forward pass, and 4 in the backward one.
-constexpr double kFlopPerWeight = 6;
 
 }  // namespace
 

@@ -59,6 +59,18 @@ uint64_t DeepFmMemoryBytes(const ModelOptions& options, int batch_size,
                                                       distinct_rows);
 }
 
+SampleWork DeepFmWork(const ModelOptions& options) {
+  SampleWork work = DeepFmFirstLayerOptions(options).Work();
+  double weights = options.deep_layers.back();  // those of the output
+  for (size_t i = 1; i < options.deep_layers.size(); ++i) {
+    weights +=
+        double{1.0 * options.deep_layers[i - 1]} * options.deep_layers[i];
+  }
+  work.plain += kFlopPerWeight * weights;
+  work.per_sample += kFlopPerWeight * weights;
+  return work;
+}
+
 absl::Status ValidateDeepFm(const ModelOptions& options) {
   if (options.deep_layers.empty() || options.deep_layers.size() > kMaxLayers) {
     return absl::InvalidArgumentError(

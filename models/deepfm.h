@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "base/aligned_buffer.h"
+#include "core/sample_work.h"
 #include "models/batch_slices.h"
 #include "models/layers/dense.h"
 #include "models/layers/dropout.h"
@@ -32,6 +33,9 @@ EmbeddingDenseOptions DeepFmFirstLayerOptions(const ModelOptions& options);
 // examples and `distinct_rows` distinct rows. REQUIRES: valid options.
 uint64_t DeepFmMemoryBytes(const ModelOptions& options, int batch_size,
                            uint64_t distinct_rows);
+
+// The work of the deep layers. REQUIRES: valid options.
+SampleWork DeepFmWork(const ModelOptions& options);
 
 // Checks the options that only deepfm has. INVALID_ARGUMENT names the flag.
 absl::Status ValidateDeepFm(const ModelOptions& options);

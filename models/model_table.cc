@@ -14,6 +14,8 @@ namespace {
 
 absl::Status NothingToValidate(const ModelOptions&) { return absl::OkStatus(); }
 
+SampleWork NoProducts(const ModelOptions&) { return {}; }
+
 std::unique_ptr<Model> CreateDeepFm(const ModelOptions& options, ModelSpec spec,
                                     const Objective* objective,
                                     Backend* backend) {
@@ -29,16 +31,16 @@ std::unique_ptr<Model> CreateBySpec(const ModelOptions&, ModelSpec spec,
 
 constexpr ModelKind kModels[] = {
     {"deepfm", /*has_embeddings=*/true, &kBinaryObjective, ValidateDeepFm,
-     DeepFmSpec, CreateDeepFm, DeepFmMemoryBytes},
+     DeepFmSpec, CreateDeepFm, DeepFmMemoryBytes, DeepFmWork},
     {"fm", /*has_embeddings=*/true, &kBinaryObjective, NothingToValidate,
      FactorizationMachineSpec, CreateBySpec<FactorizationMachine>,
-     FactorizationMachineMemoryBytes},
+     FactorizationMachineMemoryBytes, NoProducts},
     {"lr", /*has_embeddings=*/false, &kBinaryObjective, NothingToValidate,
      LogisticRegressionSpec, CreateBySpec<FactorizationMachine>,
-     LogisticRegressionMemoryBytes},
+     LogisticRegressionMemoryBytes, NoProducts},
     {"linear_probe", /*has_embeddings=*/true, &kBinaryObjective,
      ValidateLinearProbe, LinearProbeSpec, CreateBySpec<LinearProbe>,
-     LinearProbeMemoryBytes},
+     LinearProbeMemoryBytes, NoProducts},
 };
 
 constexpr bool HasRow(absl::string_view name) {

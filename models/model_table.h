@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "core/model_spec.h"
+#include "core/sample_work.h"
 #include "models/backend/backend.h"
 #include "models/model.h"
 #include "models/model_options.h"
@@ -37,6 +38,8 @@ struct ModelKind {
   // examples and `distinct_rows` distinct rows.
   uint64_t (*memory_bytes)(const ModelOptions& options, int batch_size,
                            uint64_t distinct_rows);
+  // The work of a sample; all 0 for a model without matrix products.
+  SampleWork (*work)(const ModelOptions& options);
 };
 
 absl::Span<const ModelKind> Models();

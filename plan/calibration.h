@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "core/sample_work.h"
 #include "plan/step_times.h"
 #include "plan/unit_costs.h"
 
@@ -34,7 +35,7 @@ struct Calibration {
   double batch_size = 1024;    // of one worker
   double dense_bytes = 0;      // of all dense variables
   double row_floats = 0;       // floats of one id's rows, as they are sent
-  double flop_per_sample = 0;  // of its matrix products; 0: not known
+  SampleWork work;             // all 0: not known
   // Ascending in both; one entry or more.
   std::vector<DistinctIds> distinct_ids;
   // Settings of the modes that have them.

@@ -25,7 +25,6 @@ void ForEachFigure(Calibration& c, Visit visit) {
   visit("batch_size", c.batch_size);
   visit("dense_bytes", c.dense_bytes);
   visit("row_floats", c.row_floats);
-  visit("flop_per_sample", c.flop_per_sample);
   visit("worker_memory", c.worker_memory);
   visit("server_memory", c.server_memory);
   visit("table_bytes", c.table_bytes);
@@ -58,10 +57,12 @@ void ForEachCost(Costs& c, Visit visit) {
   visit("ring_hop", c.ring_hop);
 }
 
-// Those that older files lack.
-template <typename Costs, typename Visit>
-void ForEachNewCost(Costs& c, Visit visit) {
-  visit("remote_byte", c.remote_byte);
+template <typename Work, typename Visit>
+void ForEachWork(Work& w, Visit visit) {
+  visit("plain", w.plain);
+  visit("per_sample", w.per_sample);
+  visit("per_id", w.per_id);
+  visit("most_ids", w.most_ids);
 }
 
 template <typename Times, typename Visit>
@@ -95,12 +96,13 @@ std::string CalibrationToJson(const Calibration& c) {
     w.BeginObject().Field("samples", ids.samples).Field("ids", ids.ids);
     w.EndObject();
   }
-  w.EndArray().Key("step_times").BeginObject();
+  w.EndArray().Key("work").BeginObject();
+  ForEachWork(c.work, write);
+  w.EndObject().Key("step_times").BeginObject();
   ForEachQuantile(c.step_times, write);
   w.Field("count", c.step_times.count);
   w.EndObject().Key("costs").BeginObject(/*lines=*/true);
   ForEachCost(c.costs, write);
-  ForEachNewCost(c.costs, write);
   w.EndObject().Key("corrections").BeginArray();
   for (const ModeCorrection& correction : c.corrections) {
     w.BeginObject().Field("mode", correction.mode);
@@ -148,6 +150,13 @@ absl::StatusOr<Calibration> CalibrationFromJson(absl::string_view text) {
     c.distinct_ids.push_back(
         {entry.Field("samples").Double(), entry.Field("ids").Double()});
   }
+  // Older files lack it.
+  if (root.Has("work")) {
+    const JsonNode work = root.Field("work");
+    ForEachWork(c.work, [&work](const char* key, double& value) {
+      value = work.Field(key).Double();
+    });
+  }
   const JsonNode times = root.Field("step_times");
   ForEachQuantile(c.step_times, [&times](const char* key, double& value) {
     value = times.Field(key).Double();
@@ -158,19 +167,14 @@ absl::StatusOr<Calibration> CalibrationFromJson(absl::string_view text) {
   ForEachCost(c.costs, [&costs](const char* key, double& value) {
     value = costs.Field(key).Double();
   });
-  // In these, other costs have in them what a link costs.
-  c.costs.remote_byte = 0;
-  ForEachNewCost(c.costs, [&costs](const char* key, double& value) {
-    if (costs.Has(key)) value = costs.Field(key).Double();
-  });
   const JsonNode corrections = root.Field("corrections");
   for (size_t i = 0, n = corrections.Size(kMostEntries); i < n; ++i) {
     const JsonNode entry = corrections.At(i);
     ModeCorrection correction;
     correction.mode = entry.Field("mode").String(kMostText);
     correction.factor = entry.Field("factor").Double();
-    correction.alone = entry.Has("alone") ? entry.Field("alone").Double()
-                                          : correction.factor;
+    correction.alone =
+        entry.Has("alone") ? entry.Field("alone").Double() : correction.factor;
     c.corrections.push_back(std::move(correction));
   }
   SHOAL_RETURN_IF_ERROR(document->status());

@@ -22,8 +22,7 @@ namespace {
 constexpr double UnitCosts::*kFitted[] = {
     &UnitCosts::sample,      &UnitCosts::row,         &UnitCosts::merged_row,
     &UnitCosts::dense_byte,  &UnitCosts::worker_byte, &UnitCosts::worker_call,
-    &UnitCosts::server_byte, &UnitCosts::server_call, &UnitCosts::remote_byte,
-    &UnitCosts::ring_byte};
+    &UnitCosts::server_byte, &UnitCosts::server_call, &UnitCosts::ring_byte};
 constexpr size_t kCosts = std::size(kFitted);
 // A cost that is off by its default counts like a cell that is 10 % off.
 constexpr double kTrustInDefaults = .1;

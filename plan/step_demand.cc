@@ -23,13 +23,12 @@ void AddServed(const ModeShape& mode, const UnitCosts& costs, double dense,
   }
   const double pulled = d->request_bytes + d->reply_bytes;
   const double calls = servers;
-  const double crossing = costs.remote_byte * (servers - 1) / servers;
-  const double worker_byte = costs.worker_byte + crossing;
-  const double server_byte = costs.server_byte + crossing;
-  d->pull_worker = worker_byte * pulled + costs.worker_call * calls;
-  d->push_worker = worker_byte * d->push_bytes + costs.worker_call * calls;
-  d->pull_server = server_byte * pulled + costs.server_call * calls;
-  d->push_server = server_byte * d->push_bytes + costs.server_call * calls;
+  d->pull_worker = costs.worker_byte * pulled + costs.worker_call * calls;
+  d->push_worker =
+      costs.worker_byte * d->push_bytes + costs.worker_call * calls;
+  d->pull_server = costs.server_byte * pulled + costs.server_call * calls;
+  d->push_server =
+      costs.server_byte * d->push_bytes + costs.server_call * calls;
   const double update =
       costs.row * rows + (mode.dense_served ? costs.dense_byte * dense : 0);
   if (mode.merged_on_servers()) {

@@ -14,7 +14,7 @@ struct PlannedJob {
   double dense_bytes = 0;
   double row_floats = 0;
   // Cost of a sample over that of the measured model: 1, or the ratio of their
-  // floating-point operations.
+  // work (core/sample_work.h).
   double sample_ratio = 1;
   double table_bytes = 0;  // 0: not known
   int workers_per_host = 1;

@@ -21,9 +21,6 @@ struct UnitCosts {
   double worker_call = 100e-6;
   double server_byte = .40e-9;
   double server_call = 130e-6;
-  // What such a byte costs more, on either side, if it crosses a link: packets
-  // pass a network card, and come one by one.
-  double remote_byte = .3e-9;
   // A byte that a rank of a ring sends or receives.
   double ring_byte = .28e-9;
   // Elapsed time, no core's: what passes between the arrival of a message of a

@@ -253,7 +253,7 @@ absl::StatusOr<Calibration> CalibrationOf(const Comparison& comparison,
   calibration.cpu = comparison.cpu;
   calibration.dense_bytes = static_cast<double>(model.dense_bytes);
   calibration.row_floats = static_cast<double>(model.row_bytes) / 4;
-  calibration.flop_per_sample = model.flop_per_sample;
+  calibration.work = model.work;
   calibration.table_bytes = static_cast<double>(model.table_bytes);
   const std::map<int, Batches> batches = BatchesOf(cells, model);
   AddDistinctIds(batches, model, &calibration);

@@ -27,6 +27,7 @@
 #include "launch/child_process.h"
 #include "launch/command.h"
 #include "launch/job_flag_set.h"
+#include "models/model_table.h"
 #include "plan/fit_costs.h"
 
 namespace shoal {
@@ -263,7 +264,7 @@ absl::StatusOr<Calibration> MeasureJob(
   const VariableSizes sizes = SizesOf(plan.spec);
   known.dense_bytes = static_cast<double>(sizes.dense_bytes);
   known.row_floats = static_cast<double>(sizes.row_bytes) / 4;
-  known.flop_per_sample = sizes.flop_per_sample;
+  known.work = FindModel(plan.model.model)->work(plan.model);
   known.table_bytes = static_cast<double>(sizes.table_bytes);
   known.ssp_bound = flags.modes.ssp_bound;
   if (set.given("pipeline_depth")) {

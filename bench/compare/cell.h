@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/sample_work.h"
+
 namespace shoal {
 
 // What `shoal bench compare` measured, as in its compare.json
@@ -154,6 +156,7 @@ struct ComparedModel {
   // All tables with their optimizer state; 0: not known, as with tables that
   // grow.
   uint64_t table_bytes = 0;
+  SampleWork work;  // all 0: not known, as in files of older versions
   // Of 1, 2, 4, … batches, ascending; empty: not known.
   std::vector<IdCount> distinct_ids;
 };

@@ -60,6 +60,13 @@ std::map<std::string, ComparedModel> ReadModels(const JsonNode& node) {
         if (entry.Has("table_bytes")) {
           model.table_bytes = entry.Field("table_bytes").U64();
         }
+        if (entry.Has("work")) {
+          const JsonNode work = entry.Field("work");
+          model.work = {ReadFigure(work.Field("plain")),
+                        ReadFigure(work.Field("per_sample")),
+                        ReadFigure(work.Field("per_id")),
+                        ReadFigure(work.Field("most_ids"))};
+        }
         if (entry.Has("distinct_ids")) {
           model.distinct_ids = ReadIdCounts(entry.Field("distinct_ids"));
         }

@@ -32,6 +32,7 @@
 #include "job/variable_sizes.h"
 #include "job/worker_compute.h"
 #include "launch/job_flag_set.h"
+#include "models/model_table.h"
 #include "report/live_output.h"
 #include "rpc/token.h"
 
@@ -140,8 +141,12 @@ absl::StatusOr<ComparedModel> CellRunner::ModelOf(
                          Plan(FlagsOfModel(job)));
   SHOAL_ASSIGN_OR_RETURN(const JobPlan plan, PlanJob(planned->flags));
   const VariableSizes sizes = SizesOf(plan.spec);
-  return ComparedModel{job, sizes.dense_bytes, sizes.row_bytes,
-                       sizes.flop_per_sample, sizes.table_bytes};
+  return ComparedModel{job,
+                       sizes.dense_bytes,
+                       sizes.row_bytes,
+                       sizes.flop_per_sample,
+                       sizes.table_bytes,
+                       FindModel(plan.model.model)->work(plan.model)};
 }
 
 std::vector<IdCount> CellRunner::IdGrowth(const std::string& model, int batch) {

@@ -46,6 +46,19 @@ int64_t DistinctDenseLayer::MostPairs(size_t occurrences, int dim,
       std::floor(share * static_cast<double>(occurrences)));
 }
 
+SampleWork DistinctDenseLayer::Work(int field_size, int dim, int outputs) {
+  SampleWork work;
+  work.plain = kFlopPerWeight * field_size * dim * outputs;
+  work.per_sample =
+      kFlopPerWeight * field_size * (kAddedFloat * outputs + kOccurrence);
+  work.per_id = kFlopPerWeight * kNarrowProduct * dim * outputs;
+  constexpr size_t kMany = 1'000'000;
+  const int64_t pairs = MostPairs(kMany, dim, outputs);
+  work.most_ids =
+      field_size * std::max(0.0, static_cast<double>(pairs) / kMany);
+  return work;
+}
+
 bool DistinctDenseLayer::Plan(const FmInput& input, int64_t most_pairs) {
   const size_t num_rows = input.rows.size() / (1 + dim_);
   if (num_rows > seen_.size() || stamp_ > kMaxStamp) {

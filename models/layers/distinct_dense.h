@@ -7,6 +7,7 @@
 
 #include "absl/types/span.h"
 #include "base/aligned_buffer.h"
+#include "core/sample_work.h"
 #include "models/backend/backend.h"
 #include "models/layers/part_done.h"
 
@@ -41,6 +42,9 @@ class DistinctDenseLayer {
   // does. The number is an estimate, fitted to oneDNN and layers of 8 to 64
   // inputs a field and 16 to 1,024 outputs.
   static int64_t MostPairs(size_t occurrences, int dim, int outputs);
+  // The work of a sample by that estimate: `plain` is that of DenseLayer. An id
+  // is taken for one pair.
+  static SampleWork Work(int field_size, int dim, int outputs);
 
   // Finds the pairs of the input's examples, which are the examples of the
   // calls below. Stops and returns false if there are more than `most_pairs`

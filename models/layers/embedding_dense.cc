@@ -35,6 +35,13 @@ int64_t EmbeddingDenseOptions::MostPairs(int examples) const {
   return DistinctDenseLayer::MostPairs(occurrences, dim, outputs);
 }
 
+SampleWork EmbeddingDenseOptions::Work() const {
+  SampleWork work = DistinctDenseLayer::Work(field_size, dim, outputs);
+  if (MostPairs(kMinStretch) < 0) work.most_ids = 0;
+  if (form == FirstLayer::kDistinct) work.most_ids = field_size;
+  return work;
+}
+
 uint64_t EmbeddingDenseOptions::MemoryBytes(int batch_size,
                                             uint64_t distinct_rows) const {
   const int examples = std::min(batch_size, Stretch());

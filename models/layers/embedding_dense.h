@@ -6,6 +6,7 @@
 #include "absl/types/span.h"
 #include "base/aligned_buffer.h"
 #include "core/first_layer.h"
+#include "core/sample_work.h"
 #include "models/backend/backend.h"
 #include "models/layers/dense.h"
 #include "models/layers/distinct_dense.h"
@@ -30,6 +31,9 @@ struct EmbeddingDenseOptions {
   // The largest number of distinct pairs of a field and a row for which
   // `examples` examples use the distinct form. Negative if they never use it.
   int64_t MostPairs(int examples) const;
+  // The work of a sample. A batch of more examples than a stretch repeats its
+  // ids in several of them, which is left out.
+  SampleWork Work() const;
   // The most memory, in bytes, that the distinct form holds in addition to the
   // dense form, for batches of `batch_size` examples and `distinct_rows`
   // distinct rows.

@@ -58,7 +58,9 @@ def comparison(cells, table_bytes=0):
             "price_per_host_hour": None, "repeats": 1,
             "models": {"A": {"flags": {}, "dense_bytes": DENSE,
                              "row_bytes": ROW, "flop_per_sample": 3.42e6,
-                             "table_bytes": table_bytes}},
+                             "table_bytes": table_bytes,
+                             "work": {"plain": 3.42e6, "per_sample": 2.4e6,
+                                      "per_id": 61440, "most_ids": 12}}},
             "data": {"rows": 0, "files": 1}, "not_played": [],
             "cells": cells, "collective": [], "verdicts": []}
 
@@ -147,6 +149,43 @@ class PlanTest(harness.ShoalTest):
         self.assertIn("knows --reduction=fast alone", self.usage_error(
             *settings, "--reduction=rank_order"))
 
+    def test_another_model_costs_what_it_computes(self):
+        file = self.write("compare.json", json.dumps(comparison(
+            [cell("async", 1), cell("async", 2)])))
+
+        def speed(*model):
+            plan = json.loads(self.run_ok(
+                "shoal", "plan", "--cluster=hosts=1,cores=1,network=1gbit",
+                "--compare=" + file, "--modes=ring", "--json", *model))
+            return plan["predictions"][0]["samples_per_second"]
+
+        fields = "--field_size=39"
+        small = [fields, "--embedding_size=4"]
+        # Its own flags change nothing, whatever the batch.
+        for batch in ([], ["--batch_size=4096"]):
+            self.assertAlmostEqual(
+                speed(*batch) / speed(*batch, fields, "--embedding_size=16",
+                                      "--deep_layers=400,400,400"), 1, 1)
+        # Twice the layers behind the first one, with the same bytes of rows.
+        one, two = (speed(*small, "--deep_layers=64," + layers)
+                    for layers in ("1024,8", "1024,64,1024,8"))
+        self.assertLess(two, .75 * one)
+        self.assertIn("without deep layers", self.usage_error(
+            "--cluster=hosts=1,cores=1,network=1gbit", "--compare=" + file,
+            fields, "--model=fm"))
+
+    def test_an_older_comparison_tells_nothing_of_another_model(self):
+        old = comparison([cell("async", 1), cell("async", 2)])
+        del old["models"]["A"]["work"]
+        file = self.write("compare.json", json.dumps(old))
+        plan = ["--cluster=hosts=2,cores=1,network=1gbit", "--compare=" + file,
+                "--field_size=39"]
+        self.assertIn("a file of an older version", self.usage_error(
+            *plan, "--embedding_size=32", "--deep_layers=256,128,64"))
+        self.run_ok("shoal", "plan", *plan, "--embedding_size=16",
+                    "--deep_layers=400,400,400")
+        self.run_ok("shoal", "plan", *plan[:2], "--batch_size=4096")
+
     def test_a_ring_is_refused_by_the_tables_of_the_comparison(self):
         cluster = "--cluster=hosts=2,cores=1,network=1gbit,memory=64GB"
         cells = [cell("async", 1), cell("async", 2), cell("ring", 2)]
@@ -204,7 +243,7 @@ class PlanTest(harness.ShoalTest):
             [cell("async", 1, batch=100, ids=350), cell("ring", 2, batch=100)])))
         data = self.write("data/tr.libsvm", harness.linear_rows(2000))
         out = self.path("calibration.json")
-        self.run_ok("shoal", "plan", CLUSTER, "--compare=" + file, *JOB,
+        self.run_ok("shoal", "plan", CLUSTER, "--compare=" + file, *JOB[1:],
                     "--training_data_dir=" + data, "--calibration_out=" + out)
         with open(out) as f:
             ids = json.load(f)["distinct_ids"]

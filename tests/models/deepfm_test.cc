@@ -410,6 +410,33 @@ TEST_F(DeepFmFirstLayer, DropoutOfALargeBatchIsTheSameInBothWays) {
   EXPECT_LT(RelativeError(distinct.d_dense, ToDouble(dense.d_dense)), 5e-6);
 }
 
+// What a sample of three models took on a core (docs/planning.md).
+TEST_F(DeepFmFirstLayer, TheWorkExplainsWhatModelsTook) {
+  options_.field_size = 39;
+  const auto work = [this](int dim, std::vector<int> layers, double samples,
+                           double ids) {
+    options_.embedding_size = dim;
+    options_.deep_layers = std::move(layers);
+    return DeepFmWork(options_).In(samples, ids);
+  };
+  const double a = work(16, {400, 400, 400}, 1024, 8987);
+  EXPECT_NEAR(work(32, {256, 128, 64}, 1024, 8987) / a, 10.8 / 24.7, .02);
+  EXPECT_NEAR(work(8, {512, 256}, 2048, 15296) / a, 15.1 / 24.7, .03);
+}
+
+TEST_F(DeepFmFirstLayer, WithoutRepeatsTheWorkIsThatOfTheProducts) {
+  options_.field_size = 39;
+  options_.embedding_size = 16;
+  options_.deep_layers = {400, 400, 400};
+  constexpr double kProducts = 6 * (624 * 400 + 2 * 400 * 400 + 400);
+  EXPECT_EQ(DeepFmWork(options_).In(1024, 39 * 1024), kProducts);
+  EXPECT_LT(DeepFmWork(options_).In(1024, 39), .8 * kProducts);
+  options_.first_layer = FirstLayer::kDense;
+  EXPECT_EQ(DeepFmWork(options_).In(1024, 39), kProducts);
+  options_.first_layer = FirstLayer::kDistinct;
+  EXPECT_GT(DeepFmWork(options_).In(1024, 39 * 1024), kProducts);
+}
+
 TEST_F(DeepFmFirstLayer, StretchesOfWideModelsAreShorter) {
   EXPECT_EQ(stretch_, 2048);
   options_.field_size = 200;

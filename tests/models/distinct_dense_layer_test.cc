@@ -187,6 +187,22 @@ TEST(DistinctDenseLayer, PaysWhereRowsRepeatAndTheProductsAreLarge) {
   EXPECT_LT(most(16, 8), 0) << "so does finding the pairs";
 }
 
+TEST(DistinctDenseLayer, AtTheMostPairsTheWorkIsClearlyLessThanTheProducts) {
+  for (const auto& [dim, outputs] : {std::pair(16, 400), {32, 256}}) {
+    constexpr int kFields = 39;
+    constexpr int kExamples = 1024;
+    const auto pairs = static_cast<double>(DistinctDenseLayer::MostPairs(
+        size_t{kFields} * kExamples, dim, outputs));
+    const double plain = 6. * kFields * dim * outputs;
+    const SampleWork work = DistinctDenseLayer::Work(kFields, dim, outputs);
+    EXPECT_NEAR(work.In(kExamples, .999 * pairs) / plain, .9, 1e-3);
+    EXPECT_EQ(work.In(kExamples, 1.001 * pairs), plain);
+    EXPECT_LT(work.In(kExamples, kFields), .6 * plain);
+  }
+  // Where it is never less.
+  EXPECT_EQ(DistinctDenseLayer::Work(39, 4, 400).In(1024, 39), 6. * 39 * 1600);
+}
+
 TEST(DistinctDenseLayer, ResultsDoNotDependOnHowRowsAreNumbered) {
   const Case c = {"onednn", {}, 40, 5, 6, 19};
   const Occurrences sample(c);

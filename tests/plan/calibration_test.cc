@@ -50,23 +50,26 @@ TEST(CalibrationTest, AFileGivesTheSameCalibrationBack) {
   EXPECT_EQ(back->most_cores, 4);
   EXPECT_EQ(back->ssp_bound, 7);
   EXPECT_EQ(back->pipeline_depth, 2);
+  EXPECT_EQ(back->work.In(1024, 8960), 2.4e6 + 61440 * 8.75);
+  EXPECT_EQ(back->work.In(1024, 12300), 3.42e6);
 }
 
 TEST(CalibrationTest, AFileOfAnOlderVersionIsRead) {
   Calibration c = ExampleCalibration();
   c.corrections = {{"async", 1.2, 1.1}};
   const std::string text = absl::StrReplaceAll(
-      CalibrationToJson(c),
-      {{"\"modes\"", "\"a\""},
-       {"\"alone\"", "\"f\""},
-       {"\"least_cores\"", "\"b\""},
-       {"\"most_cores\"", "\"c\""},
-       {"\"ssp_bound\"", "\"d\""},
-       {"\"pipeline_depth\"", "\"e\""}});
+      CalibrationToJson(c), {{"\"modes\"", "\"a\""},
+                             {"\"alone\"", "\"f\""},
+                             {"\"least_cores\"", "\"b\""},
+                             {"\"most_cores\"", "\"c\""},
+                             {"\"ssp_bound\"", "\"d\""},
+                             {"\"work\"", "\"g\""},
+                             {"\"pipeline_depth\"", "\"e\""}});
   const auto old = CalibrationFromJson(text);
   ASSERT_TRUE(old.ok()) << old.status();
   EXPECT_EQ(old->most_cores, 0);  // not known
   EXPECT_EQ(old->CorrectionOf("async", 1), 1.2);
+  EXPECT_EQ(old->work.plain, 0);  // not known
   EXPECT_EQ(old->ssp_bound, 3);
   EXPECT_EQ(old->pipeline_depth, 1);
 }
@@ -87,6 +90,7 @@ TEST(CalibrationTest, AFileThatCannotBeIsRefusedWithThePlace) {
       {"{\"samples\": 4096.0, \"ids\": 24900.0}",
        "{\"samples\": 4096.0, \"ids\": 249.0}", "distinct_ids"},
       {"\"final_share\": 0.35", "\"final_share\": 3.5", "final_share"},
+      {"\"per_id\": ", "\"per_id\": -", "work.per_id"},
       {"\"most_cores\": 4.0", "\"most_cores\": -4.0", "most_cores"},
       {"\"pipeline_depth\": 1", "\"pipeline_depth\": 3", "pipeline_depth"},
   };

@@ -121,18 +121,6 @@ TEST(FitCostsTest, NoiseOfTheCellsDoesNotGrowWithTheHosts) {
   EXPECT_LT(errors[errors.size() / 2], kNoise / 2);
 }
 
-TEST(FitCostsTest, TheCostOfBytesThatCrossALinkIsFound) {
-  Calibration truth = Truth();
-  Calibration known = ExampleCalibration();
-  known.costs.remote_byte = .3e-9;
-  for (const double cost : {.2e-9, 1e-9}) {
-    truth.costs.remote_byte = cost;
-    const auto fitted = FitCosts(CellsOf(truth, 1), known);
-    ASSERT_TRUE(fitted.ok()) << fitted.status();
-    EXPECT_NEAR(fitted->costs.remote_byte / cost, 1, .3);
-  }
-}
-
 TEST(FitCostsTest, WhatTheFormulasDoNotKnowBecomesACorrection) {
   const auto fitted = FitCosts(CellsOf(Truth(), 1.2), ExampleCalibration());
   ASSERT_TRUE(fitted.ok()) << fitted.status();

@@ -9,10 +9,9 @@ Calibration ExampleCalibration() {
   c.batch_size = 1024;
   c.dense_bytes = 571202 * 4.0;
   c.row_floats = 17;
-  c.flop_per_sample = 3.42e6;
+  c.work = {3.42e6, 2.4e6, 61440, 12};
   c.distinct_ids = {{1024, 8750}, {4096, 24900}, {16384, 66000}};
   c.costs.sample = 14.5e-6;
-  c.costs.remote_byte = 0;
   c.step_times = UsualTimes();
   c.table_bytes = 150e6;
   c.ssp_bound = 2;

@@ -127,22 +127,6 @@ TEST(PredictionTest, UnevenStreamsMakeFullLinksOfServersSlower) {
   EXPECT_LT(seconds("sync", 8, 100), 1.01);
 }
 
-TEST(PredictionTest, BytesThatCrossALinkCostBothSidesMore) {
-  Calibration c = ExampleCalibration();
-  const PlannedJob job = MeasuredJob(c);
-  const ModeShape& async = *FindModeShape("async");
-  const StepDemand before = DemandOf(async, c, job, 4);
-  const double alone = DemandOf(async, c, job, 1).pull_worker;
-  c.costs.remote_byte = 1e-9;
-  const StepDemand after = DemandOf(async, c, job, 4);
-  const double pulled = before.request_bytes + before.reply_bytes;
-  EXPECT_NEAR(after.pull_worker - before.pull_worker, .75e-9 * pulled, 1e-9);
-  EXPECT_NEAR(after.pull_server - before.pull_server, .75e-9 * pulled, 1e-9);
-  EXPECT_NEAR(after.push_worker - before.push_worker,
-              .75e-9 * before.push_bytes, 1e-9);
-  EXPECT_EQ(DemandOf(async, c, job, 1).pull_worker, alone);
-}
-
 TEST(PredictionTest, SmallerBucketsOfARingAreMore) {
   const Calibration c = ExampleCalibration();
   PlannedJob job = MeasuredJob(c);

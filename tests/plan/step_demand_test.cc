@@ -57,8 +57,7 @@ TEST(StepDemandTest, ServersAreCalledTwiceAStepEach) {
   for (double UnitCosts::*const other :
        {&UnitCosts::sample, &UnitCosts::row, &UnitCosts::merged_row,
         &UnitCosts::dense_byte, &UnitCosts::worker_byte,
-        &UnitCosts::server_byte, &UnitCosts::remote_byte,
-        &UnitCosts::ring_byte}) {
+        &UnitCosts::server_byte, &UnitCosts::ring_byte}) {
     c.costs.*other = 0;
   }
   c.costs.worker_call = 1;

@@ -71,7 +71,8 @@ Comparison Compared(std::vector<Cell> cells) {
                      static_cast<uint64_t>(kDense),
                      static_cast<uint64_t>(kRowBytes),
                      3.42e6,
-                     204'000'000};
+                     204'000'000,
+                     {3.42e6, 2.4e6, 61440, 12}};
   all.cells = std::move(cells);
   return all;
 }
@@ -96,7 +97,10 @@ TEST(ComparisonCalibrationTest, TheJobAndWhatWasMeasuredAreThoseOfTheCells) {
   EXPECT_EQ(c->batch_size, 1024);
   EXPECT_EQ(c->dense_bytes, kDense);
   EXPECT_EQ(c->row_floats, 17);
-  EXPECT_EQ(c->flop_per_sample, 3.42e6);
+  EXPECT_EQ(c->work.per_sample, 2.4e6);
+  EXPECT_EQ(c->work.per_id, 61440);
+  EXPECT_EQ(c->work.plain, 3.42e6);
+  EXPECT_EQ(c->work.most_ids, 12);
   EXPECT_EQ(c->table_bytes, 204e6);
   EXPECT_EQ(c->most_hosts, 2);
   EXPECT_EQ(c->least_cores, .5);

@@ -85,9 +85,13 @@ Comparison Whole() {
   all.target_auc = .76;
   all.price_per_host_hour = .5;
   all.repeats = 3;
-  all.models["A"] = {
-      {{"embedding_size", "16"}}, 2'500'000, 68, 3.42e6, 204'000'000,
-      {{1024, 8750}, {2048, 14'500}}};
+  all.models["A"] = {{{"embedding_size", "16"}},
+                     2'500'000,
+                     68,
+                     3.42e6,
+                     204'000'000,
+                     {3.42e6, 2.4e6, 61440, 12},
+                     {{1024, 8750}, {2048, 14'500}}};
   all.data = {1'000'000, 8};
   all.not_played = {"latency"};
   all.cells = {computed, replayed};
@@ -138,6 +142,10 @@ TEST(ComparisonJsonTest, GivesBackWhatWasWritten) {
   EXPECT_EQ(parsed->models.at("A").flags.at("embedding_size"), "16");
   EXPECT_EQ(parsed->models.at("A").dense_bytes, 2'500'000u);
   EXPECT_EQ(parsed->models.at("A").table_bytes, 204'000'000u);
+  EXPECT_EQ(parsed->models.at("A").work.per_id, 61440);
+  EXPECT_EQ(parsed->models.at("A").work.plain, 3.42e6);
+  EXPECT_EQ(parsed->models.at("A").work.per_sample, 2.4e6);
+  EXPECT_EQ(parsed->models.at("A").work.most_ids, 12);
   const std::vector<IdCount>& ids = parsed->models.at("A").distinct_ids;
   ASSERT_EQ(ids.size(), 2u);
   EXPECT_EQ(ids[1].samples, 2048);
