@@ -112,7 +112,7 @@ class CompareTest(harness.ShoalTest):
 
     def test_a_stopped_comparison_goes_on(self):
         flags = self.flags("--modes=async,ring", "--hosts=1", "--repeats=2",
-                           "--cell_time=1s")
+                           "--cell_time=300ms")
         first = self.start("compare", "shoal", *flags)
         first.wait_for_line("run 2 of 4")
         first.signal(signal.SIGTERM)
@@ -152,7 +152,7 @@ class CompareTest(harness.ShoalTest):
 
     def test_a_record_of_another_model_is_refused(self):
         flags = self.flags("--modes=ring", "--hosts=1", "--repeats=1",
-                           "--cell_time=1s", "--replay_hosts=1",
+                           "--cell_time=300ms", "--replay_hosts=1",
                            "--models=A:--embedding_size=3;"
                            "B:--embedding_size=2")
         self.run_ok("shoal", *flags)
@@ -210,7 +210,7 @@ class CompareTest(harness.ShoalTest):
         self.need_lab()
         self.run_ok("shoal", *self.flags(
             "--lab", "--modes=async", "--hosts=1", "--repeats=1",
-            "--cores=1.5", "--cell_time=1s", "--replay_hosts=1",
+            "--cores=1.5", "--cell_time=300ms", "--replay_hosts=1",
             "--dilation=2", "--check_dilation=false"))
         [cell] = self.compared()["cells"]
         [run] = cell["runs"]
@@ -284,7 +284,7 @@ class CompareTest(harness.ShoalTest):
         output = self.run_ok(
             "shoal", *self.flags("--on=127.0.0.1,127.0.0.2", "--modes=ring",
                                  "--hosts=1,2", "--repeats=1",
-                                 "--cell_time=1s", f"--ssh_command={ssh}",
+                                 "--cell_time=300ms", f"--ssh_command={ssh}",
                                  f"--ps_port={port}"))
         alone, both = self.compared()["cells"]
         self.assertEqual(self.compared()["where"], "hosts")
