@@ -134,10 +134,10 @@ class SyncFailuresTest(ExactJobsTest):
     def test_a_frozen_worker_that_thaws_harms_nothing(self):
         job = self.start_job()
         frozen = job.workers[2]
-        frozen.signal(signal.SIGSTOP)
-        # Longer than --silent_after.
-        self.expect_steps(job.workers[:2])
         begun = len(job.ps[0].lines)
+        frozen.signal(signal.SIGSTOP)
+        begun = 1 + job.ps[0].wait_for_line("worker 2 was silent", start=begun)
+        self.expect_steps(job.workers[:2])
         said = len(frozen.lines)
         frozen.signal(signal.SIGCONT)
         job.ps[0].wait_for_line("worker 2 joined as life", start=begun)
