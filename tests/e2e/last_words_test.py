@@ -150,7 +150,8 @@ class CauseTest(WordsTest):
 
     def test_a_port_that_is_taken(self):
         with socket.socket() as taken:
-            taken.bind(("0.0.0.0", 0))
+            # The ports after it, of the other processes, are nobody's.
+            taken.bind(("0.0.0.0", harness.own_port()))
             taken.listen()
             self.expect_cause("cannot listen", *PROBE, *self.flags(),
                               f"--metrics_port={taken.getsockname()[1]}")
