@@ -29,6 +29,15 @@ struct SampleWork {
   }
 };
 
+// Calls visit(key, figure) for each figure: files have them by these keys.
+template <typename Work, typename Visit>
+void ForEachFigureOf(Work& work, Visit visit) {
+  visit("plain", work.plain);
+  visit("per_sample", work.per_sample);
+  visit("per_id", work.per_id);
+  visit("most_ids", work.most_ids);
+}
+
 }  // namespace shoal
 
 #endif  // SHOAL_CORE_SAMPLE_WORK_H_

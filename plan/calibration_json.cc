@@ -57,14 +57,6 @@ void ForEachCost(Costs& c, Visit visit) {
   visit("ring_hop", c.ring_hop);
 }
 
-template <typename Work, typename Visit>
-void ForEachWork(Work& w, Visit visit) {
-  visit("plain", w.plain);
-  visit("per_sample", w.per_sample);
-  visit("per_id", w.per_id);
-  visit("most_ids", w.most_ids);
-}
-
 template <typename Times, typename Visit>
 void ForEachQuantile(Times& t, Visit visit) {
   visit("p10", t.p10);
@@ -97,7 +89,7 @@ std::string CalibrationToJson(const Calibration& c) {
     w.EndObject();
   }
   w.EndArray().Key("work").BeginObject();
-  ForEachWork(c.work, write);
+  ForEachFigureOf(c.work, write);
   w.EndObject().Key("step_times").BeginObject();
   ForEachQuantile(c.step_times, write);
   w.Field("count", c.step_times.count);
@@ -153,7 +145,7 @@ absl::StatusOr<Calibration> CalibrationFromJson(absl::string_view text) {
   // Older files lack it.
   if (root.Has("work")) {
     const JsonNode work = root.Field("work");
-    ForEachWork(c.work, [&work](const char* key, double& value) {
+    ForEachFigureOf(c.work, [&work](const char* key, double& value) {
       value = work.Field(key).Double();
     });
   }

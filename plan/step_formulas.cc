@@ -256,11 +256,9 @@ double Step::PushOfAll(double spread) const {
       const double ended =
           s_.step_times.ShareBelow(1 + (spread - part) / compute);
       const double before = std::min(spread, others * ended);
-      longest = std::max(longest,
-                         before + std::max(part + server / ranks_,
-                                           others - before + server / ranks_));
+      longest = std::max(longest, before + std::max(part, others - before));
     }
-    return 2 * latency_ + longest;
+    return 2 * latency_ + longest + server / ranks_;
   }
   // The own host's part is served meanwhile, and others when all is there.
   // Ranks come from a ring one after another, so a third of all parts or more

@@ -62,10 +62,9 @@ std::map<std::string, ComparedModel> ReadModels(const JsonNode& node) {
         }
         if (entry.Has("work")) {
           const JsonNode work = entry.Field("work");
-          model.work = {ReadFigure(work.Field("plain")),
-                        ReadFigure(work.Field("per_sample")),
-                        ReadFigure(work.Field("per_id")),
-                        ReadFigure(work.Field("most_ids"))};
+          ForEachFigureOf(model.work, [&work](const char* key, double& value) {
+            value = ReadFigure(work.Field(key));
+          });
         }
         if (entry.Has("distinct_ids")) {
           model.distinct_ids = ReadIdCounts(entry.Field("distinct_ids"));

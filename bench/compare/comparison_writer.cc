@@ -21,10 +21,11 @@ void WriteModels(const std::map<std::string, ComparedModel>& models,
     w->Field("row_bytes", model.row_bytes);
     w->Field("flop_per_sample", model.flop_per_sample);
     w->Field("table_bytes", model.table_bytes);
-    w->Key("work").BeginObject().Field("plain", model.work.plain);
-    w->Field("per_sample", model.work.per_sample);
-    w->Field("per_id", model.work.per_id);
-    w->Field("most_ids", model.work.most_ids).EndObject();
+    w->Key("work").BeginObject();
+    ForEachFigureOf(model.work, [w](const char* key, double value) {
+      w->Field(key, value);
+    });
+    w->EndObject();
     w->Key("distinct_ids").BeginArray();
     for (const IdCount& count : model.distinct_ids) {
       w->BeginObject().Field("samples", count.samples);
