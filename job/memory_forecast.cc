@@ -72,9 +72,10 @@ uint64_t ReaderBytes(const JobFlags& flags, const FilesSize& data) {
   const LeasePurpose purpose = flags.training.Trains()
                                    ? LeasePurpose::kTrain
                                    : LeasePurpose::kEvaluate;
+  // The last batches of a piece are there while the next piece is read.
   return SaturatingAdd(
       PieceReaderOptionsFromFlags(flags).MemoryBytes(purpose, rows),
-      BatchPrefetcherOptions().MemoryBytes(batch));
+      SaturatingTimes(BatchPrefetcherOptions().MemoryBytes(batch), 2));
 }
 
 // Memory of the scores that the coordinator keeps for an evaluation.

@@ -51,6 +51,7 @@ struct BatchPrefetcher::State {
   Mutex mu;
   CondVar room;
   bool stopping ABSL_GUARDED_BY(mu) = false;
+  bool all_read ABSL_GUARDED_BY(mu) = false;
   std::deque<Read> ready ABSL_GUARDED_BY(mu);
   size_t ready_bytes ABSL_GUARDED_BY(mu) = 0;
   Done<std::optional<Batch>> waiting ABSL_GUARDED_BY(mu);
@@ -64,6 +65,7 @@ void BatchPrefetcher::State::Run() {
     {
       MutexLock lock(&mu);
       if (!last) ready_bytes += Bytes(**read);
+      all_read = last && read.ok();
       ready.push_back(std::move(read));
     }
     Deliver();
@@ -147,6 +149,11 @@ void BatchPrefetcher::Next(Done<std::optional<Batch>> done) {
   // Post.
   const std::shared_ptr<State> state = state_;
   state->Deliver();
+}
+
+bool BatchPrefetcher::all_read() const {
+  MutexLock lock(&state_->mu);
+  return state_->all_read;
 }
 
 void BatchPrefetcher::Recycle(Batch batch) {

@@ -45,6 +45,7 @@ class BatchPrefetcher final : public BatchSource {
   ~BatchPrefetcher() override;
 
   void Next(Done<std::optional<Batch>> done) override;
+  bool all_read() const override;
   void Recycle(Batch batch) override;
   const PieceReport& report() const override;
 

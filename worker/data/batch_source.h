@@ -27,6 +27,11 @@ class BatchSource {
   // allowed except the destructor.
   virtual void Next(Done<std::optional<Batch>> done) = 0;
 
+  // True if all batches are read, so that Next takes what is left from memory,
+  // and another lease may be opened beside this one. A source that reads when
+  // it is asked never says so.
+  virtual bool all_read() const { return false; }
+
   // Gives a batch's memory back for use by a later Next.
   virtual void Recycle(Batch batch) = 0;
 

@@ -175,6 +175,8 @@ absl::StatusOr<bool> PieceReader::Next(Batch* batch) {
   absl::StatusOr<bool> more =
       lease_.backwards ? NextBackwards(batch) : NextForwards(batch);
   if (!more.ok()) return WithPath(more.status());
+  // The next piece is read before this reader is gone.
+  if (!*more) window_.rows = ExampleBatch();
   return more;
 }
 

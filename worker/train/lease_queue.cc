@@ -80,6 +80,7 @@ void LeaseQueue::OnRead(const std::shared_ptr<OpenLease>& lease,
     ++lease->batches_ahead;
     ++lease->batches_out;
     batch = *std::move(read);
+    if (lease->source->all_read()) RequestAfter(lease.get());
   }
   take(lease, std::move(batch));
 }
@@ -87,7 +88,13 @@ void LeaseQueue::OnRead(const std::shared_ptr<OpenLease>& lease,
 void LeaseQueue::StopReading(const std::shared_ptr<OpenLease>& lease) {
   lease->source.reset();
   leases_.erase(std::find(leases_.begin(), leases_.end(), lease));
-  if (lease->hold == 0) Request();
+  RequestAfter(lease.get());
+}
+
+void LeaseQueue::RequestAfter(OpenLease* lease) {
+  // A lease of a hold was not requested.
+  if (lease->hold != 0 || std::exchange(lease->asked_next, true)) return;
+  Request();
 }
 
 void LeaseQueue::AddScores(OpenLease* lease, uint32_t batch,

@@ -39,17 +39,21 @@ struct OpenLease {
   int batches_ahead = 0;  // read and not yet computed
   int batches_out = 0;    // read and not yet ended
   bool computed = false;  // all batches are computed, and no other follows
+  bool asked_next = false;  // for the lease after this one
 
   bool evaluates() const { return lease.purpose != LeasePurpose::kTrain; }
 };
 
 // The leases of one worker life. The queue reads them one after another, leases
 // of a hold first, and delivers their batches in order. It requests a new lease
-// whenever the last one is read. It reports to the coordinator each piece that
-// was read, each lease that is done and each lease that failed. It calls
-// LastComputed when the last batch of a training lease is computed. A lease
-// without batches (Lease::empty) is done with the leases before it, and its
-// piece is neither read nor reported. Owned by the strand.
+// when a lease is read, or before that when it is read ahead to its end
+// (BatchSource::all_read): a piece has its first batch only when a window of
+// its rows is parsed, which then happens while the last batches of the piece
+// before are trained. It reports to the coordinator each piece that was read,
+// each lease that is done and each lease that failed. It calls LastComputed
+// when the last batch of a training lease is computed. A lease without batches
+// (Lease::empty) is done with the leases before it, and its piece is neither
+// read nor reported. Owned by the strand.
 class LeaseQueue {
  public:
   using OpenSource =
@@ -117,6 +121,8 @@ class LeaseQueue {
   void OnRead(const std::shared_ptr<OpenLease>& lease,
               absl::StatusOr<std::optional<Batch>> read, Taker take);
   void StopReading(const std::shared_ptr<OpenLease>& lease);
+  // Requests the lease after this one, once.
+  void RequestAfter(OpenLease* lease);
   void EndComputingIfDone(OpenLease* lease);
   // Calls LastComputed for all leases whose turn it is.
   void TellComputed();

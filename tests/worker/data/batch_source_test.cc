@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/thread_executor.h"
@@ -290,6 +291,35 @@ TEST(BatchPrefetcherTest, ReadsAheadNoFurtherThanItsLimits) {
     // bytes, and a chunk.
     EXPECT_LT(files.bytes_read(), 56000u * 11 + (256 << 10));
   }
+}
+
+TEST(BatchPrefetcherTest, SaysWhenAllIsReadBeforeItIsTaken) {
+  const CountingFileSystem files(Rows(8000));
+  auto reader = OpenReader(files);
+  ASSERT_TRUE(reader.ok());
+  RealClock clock;
+  ThreadExecutor strand({"strand", 1}, &clock);
+  BatchPrefetcherOptions limits;
+  limits.max_batches = 4;
+  BatchPrefetcher source(*std::move(reader), &strand, limits);
+  uint32_t taken = 0;
+  const auto take = [&] {
+    Notification called;
+    strand.Post([&] {
+      source.Next([&](Read read) {
+        ASSERT_TRUE(read.ok() && read->has_value());
+        ++taken;
+        called.Notify();
+      });
+    });
+    called.Wait();
+  };
+  take();
+  EXPECT_FALSE(source.all_read()) << "7 are left, and at most 5 are read";
+  while (taken < 5) take();
+  // The rest has room.
+  while (!source.all_read()) absl::SleepFor(absl::Milliseconds(1));
+  EXPECT_EQ(taken, 5u);
 }
 
 // What an executor is after its shutdown: tasks are destroyed unrun.

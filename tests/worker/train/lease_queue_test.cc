@@ -18,12 +18,17 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// `batches` batches of no example; then the end, or `error`.
+// `batches` batches of no example; then the end, or `error`. It has read all
+// from the last `ahead` batches on.
 class CountedSource final : public BatchSource {
  public:
-  CountedSource(Executor* executor, uint32_t batches, absl::Status error,
-                int* alive)
-      : executor_(executor), left_(batches), error_(error), alive_(alive) {
+  CountedSource(Executor* executor, uint32_t batches, uint32_t ahead,
+                absl::Status error, int* alive)
+      : executor_(executor),
+        left_(batches),
+        ahead_(ahead),
+        error_(error),
+        alive_(alive) {
     ++*alive_;
   }
   ~CountedSource() override { --*alive_; }
@@ -41,12 +46,14 @@ class CountedSource final : public BatchSource {
       if (!token.expired()) std::move(done)(std::move(read));
     });
   }
+  bool all_read() const override { return left_ < ahead_; }
   void Recycle(Batch) override {}
   const PieceReport& report() const override { return report_; }
 
  private:
   Executor* const executor_;
   uint32_t left_;
+  const uint32_t ahead_;
   const absl::Status error_;
   int* const alive_;
   uint32_t next_ = 0;
@@ -60,8 +67,8 @@ class LeaseQueueTest : public testing::Test {
     open_ =
         [this](const Lease&) -> absl::StatusOr<std::unique_ptr<BatchSource>> {
       if (!open_error_.ok()) return open_error_;
-      return std::make_unique<CountedSource>(&strand_, batches_, read_error_,
-                                             &sources_);
+      return std::make_unique<CountedSource>(&strand_, batches_, ahead_,
+                                             read_error_, &sources_);
     };
   }
 
@@ -106,6 +113,7 @@ class LeaseQueueTest : public testing::Test {
   Simulator simulator_;
   SimulatedExecutor strand_{&simulator_};
   uint32_t batches_ = 2;
+  uint32_t ahead_ = 0;
   absl::Status open_error_;
   absl::Status read_error_;
   int sources_ = 0;  // alive
@@ -222,9 +230,34 @@ TEST_F(LeaseQueueTest, SaysOnceWhenTheLastBatchOfALeaseIsComputed) {
   EXPECT_THAT(computed_, ElementsAre(1, 2, 3));
 }
 
+TEST_F(LeaseQueueTest, AsksForTheNextLeaseOnceTheRestIsReadAhead) {
+  batches_ = 4;
+  ahead_ = 3;
+  Add(1);
+  const auto take = [&](std::shared_ptr<OpenLease> lease,
+                        std::optional<Batch> batch) {
+    taken_.emplace_back(lease, *std::move(batch));
+  };
+  queue_.ReadNext(take);
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(Told(), IsEmpty()) << "3 are left, and not all of them are read";
+  queue_.ReadNext(take);
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(Told(), ElementsAre('r'));
+  // The next lease may come before the first one is read to its end.
+  ahead_ = 0;
+  Add(2);
+  EXPECT_EQ(queue_.next()->lease.number, 1u);
+  ReadAll();
+  EXPECT_THAT(Told(), ElementsAre('r', 'p', 'p', 'r')) << "once for each lease";
+  ComputeAll();
+  EXPECT_THAT(computed_, ElementsAre(1, 2));
+}
+
 TEST_F(LeaseQueueTest, TheLeasesOfAHoldAreReadFirstAndAskForNone) {
   queue_.Request();
   Add(1);
+  ahead_ = 1;
   // A batch of it is on its way when the others come.
   std::vector<uint64_t> order;
   const auto take = [&](std::shared_ptr<OpenLease> lease,
