@@ -222,16 +222,12 @@ bool GivesModel(const FlagSet& set) {
   return false;
 }
 
-// The cost of a sample of a job over that of the measured one, in batches of
-// the job. `work` is that of the job's model.
-absl::StatusOr<double> SampleRatio(const Calibration& calibration,
-                                   const PlannedJob& job,
-                                   const SampleWork& work) {
-  const double ids = calibration.IdsOf(job.batch_size);
-  const double measured = calibration.work.In(job.batch_size, ids);
-  const double planned = work.In(job.batch_size, ids);
-  if (measured > 0 && planned > 0) return planned / measured;
-  if (measured > 0) {
+// SampleRatio of the job. `work` is that of its model.
+absl::StatusOr<double> RatioOf(const Calibration& calibration,
+                               const PlannedJob& job, const SampleWork& work) {
+  const double ratio = SampleRatio(calibration, work, job.batch_size);
+  if (ratio > 0) return ratio;
+  if (calibration.work.plain > 0) {
     return absl::InvalidArgumentError(
         "--model: a model without deep layers cannot be planned from what was "
         "measured of one that has some; measure it with --measure");
@@ -264,16 +260,16 @@ absl::StatusOr<PlannedJob> JobOf(const PlanFlags& plan,
     return absl::InvalidArgumentError(
         "--reduction=rank_order: the planner knows --reduction=fast alone");
   }
-  if (!GivesModel(set)) return job;
-  SHOAL_ASSIGN_OR_RETURN(const JobPlan job_plan, PlanJob(flags));
-  const VariableSizes sizes = SizesOf(job_plan.spec);
-  job.dense_bytes = static_cast<double>(sizes.dense_bytes);
-  job.row_floats = static_cast<double>(sizes.row_bytes) / 4;
-  job.table_bytes = static_cast<double>(sizes.table_bytes);
-  SHOAL_ASSIGN_OR_RETURN(
-      job.sample_ratio,
-      SampleRatio(calibration, job,
-                  FindModel(job_plan.model.model)->work(job_plan.model)));
+  SampleWork work = calibration.work;
+  if (GivesModel(set)) {
+    SHOAL_ASSIGN_OR_RETURN(const JobPlan job_plan, PlanJob(flags));
+    const VariableSizes sizes = SizesOf(job_plan.spec);
+    job.dense_bytes = static_cast<double>(sizes.dense_bytes);
+    job.row_floats = static_cast<double>(sizes.row_bytes) / 4;
+    job.table_bytes = static_cast<double>(sizes.table_bytes);
+    work = FindModel(job_plan.model.model)->work(job_plan.model);
+  }
+  SHOAL_ASSIGN_OR_RETURN(job.sample_ratio, RatioOf(calibration, job, work));
   return job;
 }
 

@@ -59,6 +59,7 @@ absl::Status Calibration::Validate() const {
       {"work.most_ids", work.most_ids, true},
       {"step_times.p10", step_times.p10, true},
       {"step_times.count", step_times.count, true},
+      {"step_times.p98", step_times.p98, true},
       {"costs.sample", costs.sample, false},
       {"costs.row", costs.row, true},
       {"costs.merged_row", costs.merged_row, true},

@@ -92,7 +92,7 @@ std::string CalibrationToJson(const Calibration& c) {
   ForEachFigureOf(c.work, write);
   w.EndObject().Key("step_times").BeginObject();
   ForEachQuantile(c.step_times, write);
-  w.Field("count", c.step_times.count);
+  w.Field("count", c.step_times.count).Field("p98", c.step_times.p98);
   w.EndObject().Key("costs").BeginObject(/*lines=*/true);
   ForEachCost(c.costs, write);
   w.EndObject().Key("corrections").BeginArray();
@@ -153,8 +153,9 @@ absl::StatusOr<Calibration> CalibrationFromJson(absl::string_view text) {
   ForEachQuantile(c.step_times, [&times](const char* key, double& value) {
     value = times.Field(key).Double();
   });
-  // Older files lack it.
+  // Older files lack them.
   if (times.Has("count")) c.step_times.count = times.Field("count").Double();
+  if (times.Has("p98")) c.step_times.p98 = times.Field("p98").Double();
   const JsonNode costs = root.Field("costs");
   ForEachCost(c.costs, [&costs](const char* key, double& value) {
     value = costs.Field(key).Double();

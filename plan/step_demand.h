@@ -13,9 +13,7 @@ struct PlannedJob {
   double batch_size = 1024;  // of one worker
   double dense_bytes = 0;
   double row_floats = 0;
-  // Cost of a sample over that of the measured model: 1, or the ratio of their
-  // work (core/sample_work.h).
-  double sample_ratio = 1;
+  double sample_ratio = 1;  // SampleRatio of its model and batch
   double table_bytes = 0;  // 0: not known
   int workers_per_host = 1;
   int ssp_bound = 3;
@@ -26,9 +24,15 @@ struct PlannedJob {
 // The job of the calibration itself.
 PlannedJob MeasuredJob(const Calibration& calibration);
 
+// The cost of a sample of a model, in batches of this size, over that of a
+// sample of the measured one in its own batches. 0: one of them has no work.
+double SampleRatio(const Calibration& calibration, const SampleWork& work,
+                   double batch_size);
+
 // What one step of one worker asks of each resource: seconds of a core, and
 // bytes. The formulas are those of docs/planning.md; with D bytes of dense
-// variables, R distinct ids in a batch and F floats of a row, W workers:
+// variables, R distinct ids in a batch and F floats of a row, W workers (a row
+// of more floats also costs more time, by what is measured of tables):
 //
 //   served dense:   D pulled, D pushed          reduced: 2 (W - 1) / W · D
 //   served rows:    8 R asked, 4 F R pulled, (8 + 4 F) R pushed

@@ -88,6 +88,10 @@ class Step {
 
   StepPrediction Apart() const;
   Cycle CycleAt(double step) const;
+  // Workers of one core compute at one time, though they wait for nobody: how
+  // far they do, from 0 to 1, and what they take if they do so wholly.
+  double ShareTogether(double step) const;
+  Cycle CycleTogether() const;
   double WaitForPace() const;
   StepPrediction InStep() const;
   double PullOfAll() const;
@@ -168,6 +172,28 @@ Step::Cycle Step::CycleAt(double t) const {
   return cycle;
 }
 
+double Step::ShareTogether(double step) const {
+  if (cores_ > 1 || w_ > 1 || s_.pipeline_depth != 1) return 0;
+  // A worker that waits leaves its core to its server, which then answers those
+  // soon that come late. The more work servers have, the more this brings the
+  // workers together, unless cores never wait for a link. The bounds are those
+  // of the simulation.
+  const double serve = d_.pull_server + d_.push_server;
+  const double busy = d_.compute + d_.push_worker;
+  const double idle = step - busy - d_.pull_worker - serve;
+  return std::clamp((serve * (n_ - 1) / n_ / busy - .4) / .4, 0.0, 1.0) *
+         std::clamp((idle / step - .02) / .03, 0.0, 1.0);
+}
+
+Step::Cycle Step::CycleTogether() const {
+  // Half of the others push before a worker does, and are served beside it.
+  Cycle cycle;
+  cycle.busy = d_.compute + d_.push_worker + d_.push_server * (n_ - 1) / n_ / 2;
+  cycle.step = d_.compute + d_.push_worker + push_ + d_.push_server +
+               std::max(reply_, d_.pull_server + d_.pull_worker) + 4 * latency_;
+  return cycle;
+}
+
 StepPrediction Step::Apart() const {
   const double busy = d_.compute + d_.push_worker;
   const double server = w_ * (d_.pull_server + d_.push_server);
@@ -188,8 +214,10 @@ StepPrediction Step::Apart() const {
     (CycleAt(t).step > t ? low : high) = t;
   }
   const Cycle cycle = CycleAt(high);
+  const Cycle together = CycleTogether();
+  const double share = ShareTogether(together.step);
   StepPrediction p;
-  p.step_seconds = high;
+  p.step_seconds = high + share / 2 * std::max(0.0, together.step - high);
   if (mode_.waits == ModeShape::Waits::kBound) {
     p.step_seconds += WaitForPace();
   }
@@ -202,6 +230,7 @@ StepPrediction Step::Apart() const {
     p.wait_seconds =
         p.step_seconds * std::max(0.0, 1 - cycle.busy / cycle.step);
   }
+  p.wait_seconds += share * (p.step_seconds - together.busy - p.wait_seconds);
   const std::pair<double, Limit> candidates[] = {
       {busy, Limit::kWorkerCore},
       {link, Limit::kLink},

@@ -18,11 +18,10 @@ struct Knot {
 // is one of them, so it has a share of 1 / count; a line from p99 to it would
 // give it a whole hundredth.
 std::vector<Knot> Knots(const RelativeTimes& t) {
-  std::vector<Knot> knots = {{0, t.p10 - (t.p50 - t.p10) / 2},
-                             {.1, t.p10},
-                             {.5, t.p50},
-                             {.9, t.p90},
-                             {.99, t.p99}};
+  std::vector<Knot> knots = {
+      {0, t.p10 - (t.p50 - t.p10) / 2}, {.1, t.p10}, {.5, t.p50}, {.9, t.p90}};
+  if (t.p98 > 0) knots.push_back({.98, t.p98});
+  knots.push_back({.99, t.p99});
   const double rest = t.count > 0 ? 1 / t.count : 1;
   if (rest < .01) {
     knots.push_back({1 - rest, t.p99});
@@ -87,17 +86,25 @@ double RelativeTimes::Variance() const {
   return std::max(0.0, square - mean * mean);
 }
 
-RelativeTimes NormalizedTimes(RelativeTimes t) {
+RelativeTimes NormalizedTimes(RelativeTimes t, double measured_mean) {
   t.p50 = std::max(t.p50, t.p10);
   t.p90 = std::max(t.p90, t.p50);
   t.p99 = std::max(t.p99, t.p90);
   t.max = std::max(t.max, t.p99);
+  if (t.p98 > 0) t.p98 = std::clamp(t.p98, t.p90, t.p99);
+  if (measured_mean > 0 && t.p99 > t.p90) {
+    // The mean grows with p98 by half of what its neighbours are apart.
+    const double line = t.p90 + (t.p99 - t.p90) * (.98 - .9) / (.99 - .9);
+    t.p98 = line;
+    t.p98 = std::clamp(line + (measured_mean - t.Mean()) / ((.99 - .9) / 2),
+                       t.p90, line);
+  }
   const double mean = t.Mean();
   if (!(mean > 0) || !std::isfinite(mean)) return RelativeTimes();
   // What a file of normalized times gives back must not move by a rounding.
   if (std::abs(mean - 1) < 1e-12) return t;
-  return {t.p10 / mean, t.p50 / mean, t.p90 / mean,
-          t.p99 / mean, t.max / mean, t.count};
+  return {t.p10 / mean, t.p50 / mean, t.p90 / mean, t.p99 / mean,
+          t.max / mean, t.count,      t.p98 / mean};
 }
 
 RelativeTimes UsualTimes() { return NormalizedTimes({.93, .99, 1.07, 1.3, 2}); }

@@ -8,7 +8,8 @@ namespace shoal {
 // largest with a share of 1 / count if their number is known. All values are
 // relative to the mean, which is 1. Values are immutable after Normalized.
 //
-//   RelativeTimes times = NormalizedTimes({p10, p50, p90, p99, max, count});
+//   RelativeTimes times =
+//       NormalizedTimes({p10, p50, p90, p99, max, count}, mean);
 //   times.ExpectedMax(8)      // the slowest of 8 workers, over the mean
 struct RelativeTimes {
   double p10 = 1;
@@ -17,6 +18,9 @@ struct RelativeTimes {
   double p99 = 1;
   double max = 1;
   double count = 0;  // of the times; 0: not known, and `max` has no share
+  // Between p90 and p99, at .98; 0: on their line. Most steps above p90 are
+  // little above it and some are pauses, which a line would make of all.
+  double p98 = 0;
 
   // The value below which the share `u` of all times lies; u in [0, 1].
   double Quantile(double u) const;
@@ -30,8 +34,10 @@ struct RelativeTimes {
 };
 
 // The same distribution divided by its mean. Quantiles that are not ascending
-// are raised to the one before. A mean of 0 or less gives a constant 1.
-RelativeTimes NormalizedTimes(RelativeTimes times);
+// are raised to the one before. A mean of 0 or less gives a constant 1. `mean`,
+// if it is not 0, is the measured mean of the times, in their unit: p98 is then
+// the value between p90 and its place on the line that comes nearest to it.
+RelativeTimes NormalizedTimes(RelativeTimes times, double mean = 0);
 
 // The spread of the steps of DeepFM on a quiet host, where none was measured.
 RelativeTimes UsualTimes();

@@ -158,29 +158,31 @@ MeasuredCell MeasuredOf(const Cell& cell, double mean_batch) {
   return measured;
 }
 
-// The spread of step times, from the first cell of one host: there a worker
-// waits for no other one. Without such a cell it is the usual one.
+// The spread of step times, from the cells of one host: there a worker waits
+// for no other one. The mean of all runs, each relative to its own mean.
+// Without such a cell it is the usual one.
 void AddStepTimes(const std::vector<const Cell*>& cells, Calibration* c) {
-  c->step_times = UsualTimes();
+  Mean p10, p50, p90, p99, max, count;
   for (const Cell* const cell : cells) {
     if (cell->hosts > 1) continue;
-    Mean p10, p50, p90, p99, max, count;
     for (const CellRun& run : cell->runs) {
       if (!run.ok || !run.step_seconds.has_value()) continue;
       const RunSteps& steps = *run.step_seconds;
-      p10.Add(steps.p10);
-      p50.Add(steps.p50);
-      p90.Add(steps.p90);
-      p99.Add(steps.p99);
-      max.Add(steps.max);
+      if (steps.mean <= 0) continue;
+      p10.Add(steps.p10 / steps.mean);
+      p50.Add(steps.p50 / steps.mean);
+      p90.Add(steps.p90 / steps.mean);
+      p99.Add(steps.p99 / steps.mean);
+      max.Add(steps.max / steps.mean);
       count.Add(static_cast<double>(steps.count));
     }
-    if (count.count == 0) continue;
-    c->step_times =
-        NormalizedTimes({p10.value(), p50.value(), p90.value(), p99.value(),
-                         max.value(), count.value()});
-    return;
   }
+  c->step_times =
+      count.count == 0
+          ? UsualTimes()
+          : NormalizedTimes({p10.value(), p50.value(), p90.value(), p99.value(),
+                             max.value(), count.value()},
+                            /*mean=*/1);
 }
 
 // The settings that the modes had. INVALID_ARGUMENT: one that the planner does

@@ -223,7 +223,8 @@ absl::Status ReadSummary(const std::string& text, MeasuredCell* cell,
     calibration->step_times = NormalizedTimes(
         {steps.Field("p10").Double(), steps.Field("p50").Double(),
          steps.Field("p90").Double(), steps.Field("p99").Double(),
-         steps.Field("max").Double(), steps.Field("count").Double()});
+         steps.Field("max").Double(), steps.Field("count").Double()},
+        steps.Field("mean").Double());
   }
   SHOAL_RETURN_IF_ERROR(document->status());
   if (samples < kFewestSteps * cell->batch_size || cpu <= 0) {

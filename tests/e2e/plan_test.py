@@ -165,7 +165,8 @@ class PlanTest(harness.ShoalTest):
         for batch in ([], ["--batch_size=4096"]):
             self.assertAlmostEqual(
                 speed(*batch) / speed(*batch, fields, "--embedding_size=16",
-                                      "--deep_layers=400,400,400"), 1, 1)
+                                      "--deep_layers=400,400,400"), 1,
+                delta=.01)
         # Twice the layers behind the first one, with the same bytes of rows.
         one, two = (speed(*small, "--deep_layers=64," + layers)
                     for layers in ("1024,8", "1024,64,1024,8"))

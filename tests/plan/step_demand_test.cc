@@ -51,6 +51,36 @@ TEST(StepDemandTest, HybridReducesTheDensePartAndServesTheRows) {
   EXPECT_LT(hybrid.gather_bytes, 1000);  // the confirmation
 }
 
+// A larger batch has fewer distinct ids a sample, each of which is computed
+// once.
+TEST(StepDemandTest, AModelIsComparedInItsOwnBatches) {
+  Calibration c = ExampleCalibration();
+  c.work = {3e6, 1e6, 1e5, 12};
+  c.distinct_ids = {{1024, 10240}, {2048, 10240}};
+  EXPECT_DOUBLE_EQ(SampleRatio(c, c.work, 1024), 1);
+  EXPECT_DOUBLE_EQ(SampleRatio(c, c.work, 2048), 1.5 / 2);
+  // The other form: all products, for each sample.
+  const SampleWork other = {4e6, 1e6, 1e5, 4};
+  EXPECT_DOUBLE_EQ(SampleRatio(c, other, 1024), 2);
+  EXPECT_DOUBLE_EQ(SampleRatio(c, other, 2048), 2);
+  EXPECT_EQ(SampleRatio(c, SampleWork(), 1024), 0);
+  c.work = SampleWork();
+  EXPECT_EQ(SampleRatio(c, other, 1024), 0);
+}
+
+// Rows of 17 and 33 floats: 94 and 120 ns in ps_bench.
+TEST(StepDemandTest, LongerRowsCostMoreTime) {
+  const Calibration c = ExampleCalibration();
+  ASSERT_EQ(c.row_floats, 17);
+  PlannedJob job = MeasuredJob(c);
+  const ModeShape& ring = *FindModeShape("ring");
+  const double measured = DemandOf(ring, c, job, 1).apply_worker;
+  const double dense = c.costs.dense_byte * c.dense_bytes;
+  job.row_floats = 33;
+  const double longer = DemandOf(ring, c, job, 1).apply_worker;
+  EXPECT_NEAR((longer - dense) / (measured - dense), 120 / 94.0, .02);
+}
+
 TEST(StepDemandTest, ServersAreCalledTwiceAStepEach) {
   Calibration c = ExampleCalibration();
   c.costs = UnitCosts();

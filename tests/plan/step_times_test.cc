@@ -71,6 +71,32 @@ TEST(StepTimesTest, OneHiccupHasTheShareOfOneTime) {
   EXPECT_NEAR(NormalizedTimes({1, 1, 1, 1, 15}).ExpectedMax(4), 1, 1e-9);
 }
 
+// Two in a hundred steps are pauses, of five times the usual time.
+TEST(StepTimesTest, ThePausesOfFewStepsAreNotTheTimeOfMany) {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<> uniform(0, 1);
+  const auto draw = [&] {
+    return uniform(random) < .02 ? 5 : .9 + .2 * uniform(random);
+  };
+  double slowest = 0;
+  constexpr int kRounds = 20000;
+  for (int i = 0; i < kRounds; ++i) {
+    slowest += std::max({draw(), draw(), draw(), draw()});
+  }
+  constexpr double kMean = .98 + .02 * 5;
+  slowest /= kRounds * kMean;
+  const RelativeTimes quantiles = {.92, 1, 1.085, 5, 5, 5000};
+  const RelativeTimes known = NormalizedTimes(quantiles, kMean);
+  EXPECT_NEAR(known.ExpectedMax(4) / slowest, 1, .04);
+  EXPECT_NEAR(known.p99 * kMean, 5, .05);
+  EXPECT_GT(NormalizedTimes(quantiles).ExpectedMax(4) / slowest, 1.15);
+  // A mean that no such curve has gives the nearest one.
+  EXPECT_NEAR(NormalizedTimes(quantiles, .1).p98,
+              NormalizedTimes(quantiles, .1).p90, 1e-9);
+  EXPECT_NEAR(NormalizedTimes(quantiles, 9).ExpectedMax(4),
+              NormalizedTimes(quantiles).ExpectedMax(4), 1e-9);
+}
+
 TEST(StepTimesTest, AConstantHasNoSpread) {
   const RelativeTimes constant = NormalizedTimes({5, 5, 5, 5, 5});
   EXPECT_NEAR(constant.ExpectedMax(1000), 1, 1e-9);
