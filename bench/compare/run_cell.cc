@@ -32,18 +32,21 @@
 #include "job/variable_sizes.h"
 #include "job/worker_compute.h"
 #include "launch/job_flag_set.h"
+#include "models/compute_profile.h"
 #include "models/model_table.h"
+#include "models/timeline_sample.h"
 #include "report/live_output.h"
 #include "rpc/token.h"
 
 namespace shoal {
 namespace {
 
-// A profile is recorded for so many steps of one worker, or so long, but for
-// the least number of steps in any case. The first 16 are not in the record.
-constexpr uint64_t kRecordSteps = 80;
-constexpr uint64_t kLeastRecordSteps = 32;
-constexpr double kRecordSeconds = 30;
+// A profile is recorded until it is full, or so long, but for the least number
+// of steps in any case.
+constexpr uint64_t kRecordSteps =
+    TimelineSample::kWarmUpSteps + ComputeProfile::kMostSteps;
+constexpr uint64_t kLeastRecordSteps = 2 * TimelineSample::kWarmUpSteps;
+constexpr double kRecordSeconds = 20;
 // Tries of a run until its warm-up is long enough.
 constexpr int kWarmUpTries = 3;
 // Batches of the data in which distinct ids are counted.
@@ -257,16 +260,17 @@ absl::StatusOr<std::unique_ptr<Lab>> CellRunner::LabOf(const Cell& cell) const {
   return Lab::Make(std::move(shares));
 }
 
-absl::StatusOr<std::string> CellRunner::ProfileOf(const Cell& cell) {
+absl::StatusOr<std::string> CellRunner::ProfileOf(const Cell& cell,
+                                                  int repeat) {
   Cell alone = cell;
   alone.hosts = 1;
   alone.bits_per_second = 0;
   alone.compute = kComputed;
   alone.backup_workers = 0;
   alone.straggler.reset();
-  const std::string name =
-      absl::StrFormat("%s_%s_b%d_c%.4g_t%.4g", alone.model, alone.mode,
-                      alone.batch_size, alone.cores_per_host, alone.dilation);
+  const std::string name = absl::StrFormat(
+      "%s_%s_b%d_c%.4g_t%.4g.%d", alone.model, alone.mode, alone.batch_size,
+      alone.cores_per_host, alone.dilation, repeat + 1);
   const std::string path = Below("profiles", name + ".json");
   if (options_.files->OpenForRead(path).ok()) return path;
   CellPlace place;
@@ -321,7 +325,7 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
     place.seed = *options_.first_seed + static_cast<uint64_t>(run->repeat);
   }
   if (cell.replayed()) {
-    SHOAL_ASSIGN_OR_RETURN(place.profile, ProfileOf(cell));
+    SHOAL_ASSIGN_OR_RETURN(place.profile, ProfileOf(cell, run->repeat));
   }
   SHOAL_RETURN_IF_ERROR(CheckRoom(cell, place));
   SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Lab> lab, LabOf(cell));

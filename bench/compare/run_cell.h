@@ -93,10 +93,11 @@ class CellRunner {
   absl::Status MeasureLink(const Cell& cell, const Lab& lab, CellRun* run);
   absl::StatusOr<LaunchedJobOptions> PlanStart(const Cell& cell, Planned* job,
                                                const Lab* lab) const;
-  // The path of a profile for the cell, which is recorded if it is not there:
-  // of one host of the cell, as it computes beside all else that it does in
-  // this mode.
-  absl::StatusOr<std::string> ProfileOf(const Cell& cell);
+  // The path of a profile for a repeat of the cell, which is recorded if it is
+  // not there: of one host of the cell, as it computes beside all else that it
+  // does in this mode. Each repeat has its own, since the machine computes
+  // faster in some minutes than in others.
+  absl::StatusOr<std::string> ProfileOf(const Cell& cell, int repeat);
   absl::StatusOr<LaunchedJobEnd> Launch(LaunchedJobOptions options,
                                         const std::string& log) const;
 

@@ -165,13 +165,13 @@ class CompareTest(harness.ShoalTest):
             self.assertIsNone(run["auc"])
         for path in glob.glob(f"{self.out}/runs/*"):
             os.remove(path)
-        os.replace(f"{self.out}/profiles/A_ring_b32_c0_t1.json",
-                   f"{self.out}/profiles/B_ring_b32_c0_t1.json")
+        os.replace(f"{self.out}/profiles/A_ring_b32_c0_t1.1.json",
+                   f"{self.out}/profiles/B_ring_b32_c0_t1.1.json")
         self.run_ok("shoal", *flags)
         right, wrong = self.compared()["cells"]
         self.expect_run(right, right["runs"][0])
         self.assertFalse(wrong["runs"][0]["ok"])
-        self.assertIn("B_ring_b32_c0_t1.json", wrong["grey"])
+        self.assertIn("B_ring_b32_c0_t1.1.json", wrong["grey"])
 
     def test_a_lab_plays_hosts_and_leaves_nothing(self):
         self.need_lab()
@@ -217,7 +217,7 @@ class CompareTest(harness.ShoalTest):
         self.expect_run(cell, run)
         self.assertEqual(cell["compute"], "replayed")
         [profile] = glob.glob(f"{self.out}/profiles/*")
-        self.assertTrue(profile.endswith("_c1.5_t2.json"), profile)
+        self.assertTrue(profile.endswith("_c1.5_t2.1.json"), profile)
         with open(glob.glob(f"{self.out}/logs/*_h1_*.log")[0]) as log:
             self.assertIn("compute replayed from " + profile, log.read())
 
