@@ -88,10 +88,10 @@ class Step {
 
   StepPrediction Apart() const;
   Cycle CycleAt(double step) const;
-  // Workers of one core compute at one time, though they wait for nobody: how
-  // far they do, from 0 to 1, and what they take if they do so wholly.
-  double ShareTogether(double step) const;
+  // The cycle of workers on hosts of one core that all compute at the same
+  // time, and the share, 0 to 1, to which they do. `step` is that of the cycle.
   Cycle CycleTogether() const;
+  double ShareTogether(double step) const;
   double WaitForPace() const;
   StepPrediction InStep() const;
   double PullOfAll() const;
@@ -174,8 +174,8 @@ Step::Cycle Step::CycleAt(double t) const {
 
 double Step::ShareTogether(double step) const {
   if (cores_ > 1 || w_ > 1 || s_.pipeline_depth != 1) return 0;
-  // A worker that waits leaves its core to its server, which then answers those
-  // soon that come late. The more work servers have, the more this brings the
+  // A worker that waits leaves its core to its server, which then answers late
+  // workers sooner. The more work servers have, the more this brings the
   // workers together, unless cores never wait for a link. The bounds are those
   // of the simulation.
   const double serve = d_.pull_server + d_.push_server;
@@ -186,7 +186,8 @@ double Step::ShareTogether(double step) const {
 }
 
 Step::Cycle Step::CycleTogether() const {
-  // Half of the others push before a worker does, and are served beside it.
+  // Half of the others push before a worker does, and their pushes are served
+  // while it computes.
   Cycle cycle;
   cycle.busy = d_.compute + d_.push_worker + d_.push_server * (n_ - 1) / n_ / 2;
   cycle.step = d_.compute + d_.push_worker + push_ + d_.push_server +

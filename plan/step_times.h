@@ -19,7 +19,8 @@ struct RelativeTimes {
   double max = 1;
   double count = 0;  // of the times; 0: not known, and `max` has no share
   // Between p90 and p99, at .98; 0: on their line. Most steps above p90 are
-  // little above it and some are pauses, which a line would make of all.
+  // little longer than it, and few are pauses. A line would make all of them
+  // long.
   double p98 = 0;
 
   // The value below which the share `u` of all times lies; u in [0, 1].

@@ -42,7 +42,7 @@ namespace shoal {
 namespace {
 
 // A profile is recorded for so many steps, or so long, but for the least number
-// of steps in any case. A few steps more halve what a profile keeps of them.
+// of steps in any case. Of some steps more it keeps every second one.
 constexpr uint64_t kRecordSteps =
     TimelineSample::kWarmUpSteps + ComputeProfile::kMostSteps;
 constexpr uint64_t kLeastRecordSteps = 2 * TimelineSample::kWarmUpSteps;

@@ -46,10 +46,10 @@ struct OpenLease {
 
 // The leases of one worker life. The queue reads them one after another, leases
 // of a hold first, and delivers their batches in order. It requests a new lease
-// when a lease is read, or before that when it is read ahead to its end
-// (BatchSource::all_read): a piece has its first batch only when a window of
-// its rows is parsed, which then happens while the last batches of the piece
-// before are trained. It reports to the coordinator each piece that was read,
+// when all batches of the last one are in memory (BatchSource::all_read), or
+// have been taken: a piece has its first batch only when a window of its rows
+// is parsed, which then happens while the last batches of the piece before are
+// trained. It reports to the coordinator each piece that was read,
 // each lease that is done and each lease that failed. It calls LastComputed
 // when the last batch of a training lease is computed. A lease without batches
 // (Lease::empty) is done with the leases before it, and its piece is neither

@@ -252,6 +252,35 @@ absl::StatusOr<std::unique_ptr<PieceReader>> OpenReader(
                            options);
 }
 
+// Takes a batch on the strand and gives it back. Its index.
+uint32_t Take(BatchSource* source, Executor* strand) {
+  uint32_t index = 0;
+  Notification called;
+  strand->Post([&] {
+    source->Next([&](Read read) {
+      EXPECT_TRUE(read.ok() && read->has_value());
+      if (read.ok() && read->has_value()) {
+        index = (*read)->id.index;
+        source->Recycle(**std::move(read));
+      }
+      called.Notify();
+    });
+  });
+  called.Wait();
+  return index;
+}
+
+bool AllRead(const BatchSource& source, Executor* strand) {
+  bool all = false;
+  Notification called;
+  strand->Post([&] {
+    all = source.all_read();
+    called.Notify();
+  });
+  called.Wait();
+  return all;
+}
+
 TEST(BatchPrefetcherTest, ReadsAheadNoFurtherThanItsLimits) {
   for (const bool by_bytes : {false, true}) {
     const CountingFileSystem files(Rows(400000));
@@ -268,16 +297,7 @@ TEST(BatchPrefetcherTest, ReadsAheadNoFurtherThanItsLimits) {
     }
     BatchPrefetcher source(*std::move(reader), &strand, limits);
     for (uint32_t i = 0; i < 50; ++i) {
-      Notification called;
-      strand.Post([&] {
-        source.Next([&](Read read) {
-          ASSERT_TRUE(read.ok() && read->has_value());
-          EXPECT_EQ((*read)->id.index, i);
-          source.Recycle(**std::move(read));
-          called.Notify();
-        });
-      });
-      called.Wait();
+      EXPECT_EQ(Take(&source, &strand), i);
     }
     // As long as it takes to read all of another such file: a thread that knew
     // no limit would have come far.
@@ -302,24 +322,13 @@ TEST(BatchPrefetcherTest, SaysWhenAllIsReadBeforeItIsTaken) {
   BatchPrefetcherOptions limits;
   limits.max_batches = 4;
   BatchPrefetcher source(*std::move(reader), &strand, limits);
-  uint32_t taken = 0;
-  const auto take = [&] {
-    Notification called;
-    strand.Post([&] {
-      source.Next([&](Read read) {
-        ASSERT_TRUE(read.ok() && read->has_value());
-        ++taken;
-        called.Notify();
-      });
-    });
-    called.Wait();
-  };
-  take();
-  EXPECT_FALSE(source.all_read()) << "7 are left, and at most 5 are read";
-  while (taken < 5) take();
+  Take(&source, &strand);
+  EXPECT_FALSE(AllRead(source, &strand))
+      << "7 are left, and at most 5 are read";
+  for (int i = 0; i < 4; ++i) Take(&source, &strand);
   // The rest has room.
-  while (!source.all_read()) absl::SleepFor(absl::Milliseconds(1));
-  EXPECT_EQ(taken, 5u);
+  while (!AllRead(source, &strand)) absl::SleepFor(absl::Milliseconds(1));
+  EXPECT_EQ(Take(&source, &strand), 5u);
 }
 
 // What an executor is after its shutdown: tasks are destroyed unrun.
