@@ -24,41 +24,41 @@ struct Case {
 
 // What the formulas say of the time of a step and of the wait in it must be
 // what a simulation of every message and task says.
-class StepFormulasTest : public ::testing::TestWithParam<int> {
- protected:
-  static void Compare(const Case& c, int hosts) {
-    const Calibration calibration = ExampleCalibration();
-    const ModeShape& mode = *FindModeShape(c.mode);
-    PlannedJob job = MeasuredJob(calibration);
-    job.workers_per_host = c.workers_per_host;
-    const StepDemand demand = DemandOf(mode, calibration, job, hosts);
-    SimulatedCluster cluster;
-    cluster.workers_per_host = c.workers_per_host;
-    cluster.ssp_bound = c.ssp_bound;
-    cluster.hosts = ExampleCluster(hosts, c.gbit * .95);
-    cluster.hosts.cores = c.cores;
-    cluster.step_times = calibration.step_times;
-    cluster.pipeline_depth = c.depth;
-    // Rings of many hosts are most of the events, and vary little.
-    cluster.steps = hosts < 32 ? 100 : mode.ring() ? 8 : 24;
-    const SimulatedRun run = Simulate(mode, demand, cluster);
-    StepSetting setting;
-    setting.cluster = cluster.hosts;
-    setting.step_times = cluster.step_times;
-    setting.pipeline_depth = c.depth;
-    setting.workers_per_host = c.workers_per_host;
-    setting.ssp_bound = c.ssp_bound;
-    const StepPrediction p = PredictStep(mode, demand, setting);
-    SCOPED_TRACE(::testing::Message()
-                 << c.mode << ", " << hosts << " hosts of " << c.cores
-                 << " cores, " << c.gbit << " Gbit/s, depth " << c.depth << ", "
-                 << c.workers_per_host << " workers a host, bound "
-                 << c.ssp_bound);
-    const double step = run.step_seconds;
-    EXPECT_NEAR(p.step_seconds / step, 1, c.tolerance);
-    EXPECT_NEAR((p.wait_seconds - run.wait_seconds) / step, 0, c.tolerance);
-  }
-};
+void Compare(const Case& c, int hosts) {
+  const Calibration calibration = ExampleCalibration();
+  const ModeShape& mode = *FindModeShape(c.mode);
+  PlannedJob job = MeasuredJob(calibration);
+  job.workers_per_host = c.workers_per_host;
+  const StepDemand demand = DemandOf(mode, calibration, job, hosts);
+  SimulatedCluster cluster;
+  cluster.workers_per_host = c.workers_per_host;
+  cluster.ssp_bound = c.ssp_bound;
+  cluster.hosts = ExampleCluster(hosts, c.gbit * .95);
+  cluster.hosts.cores = c.cores;
+  cluster.step_times = calibration.step_times;
+  cluster.pipeline_depth = c.depth;
+  // Rings of many hosts are most of the events, and vary little.
+  cluster.steps = hosts < 32 ? 100 : mode.ring() ? 8 : 24;
+  const SimulatedRun run = Simulate(mode, demand, cluster);
+  StepSetting setting;
+  setting.cluster = cluster.hosts;
+  setting.step_times = cluster.step_times;
+  setting.pipeline_depth = c.depth;
+  setting.workers_per_host = c.workers_per_host;
+  setting.ssp_bound = c.ssp_bound;
+  const StepPrediction p = PredictStep(mode, demand, setting);
+  SCOPED_TRACE(::testing::Message()
+               << c.mode << ", " << hosts << " hosts of " << c.cores
+               << " cores, " << c.gbit << " Gbit/s, depth " << c.depth << ", "
+               << c.workers_per_host << " workers a host, bound "
+               << c.ssp_bound);
+  const double step = run.step_seconds;
+  EXPECT_NEAR(p.step_seconds / step, 1, c.tolerance);
+  EXPECT_NEAR((p.wait_seconds - run.wait_seconds) / step, 0, c.tolerance);
+}
+
+// By the number of hosts.
+class StepFormulasTest : public ::testing::TestWithParam<int> {};
 
 TEST_P(StepFormulasTest, AsyncIsAsSimulated) {
   for (const double gbit : {1, 3, 10, 100}) {
@@ -73,12 +73,16 @@ TEST_P(StepFormulasTest, AsyncThatPullsAheadIsAsSimulated) {
 }
 
 TEST_P(StepFormulasTest, SspIsAsSimulated) {
-  for (const double gbit : {1, 10}) Compare({"ssp", 4, gbit}, GetParam());
+  for (const double gbit : {1, 3, 10, 100}) {
+    Compare({"ssp", 4, gbit}, GetParam());
+  }
 }
 
 TEST_P(StepFormulasTest, EveryBoundOfSspIsAsSimulated) {
   for (const int bound : {0, 1, 8}) {
-    Compare({"ssp", 4, 10, 1, .05, 1, bound}, GetParam());
+    for (const double gbit : {1, 10}) {
+      Compare({"ssp", 4, gbit, 1, .05, 1, bound}, GetParam());
+    }
   }
 }
 
@@ -118,23 +122,26 @@ TEST_P(StepFormulasTest, HostsOfOneCoreAreAsSimulated) {
   }
 }
 
-TEST_P(StepFormulasTest, HostsOfHalfACoreAreAsSimulated) {
-  const int hosts = std::min(GetParam(), 8);
-  for (const char* const mode : {"async", "sync", "ring", "hybrid"}) {
-    Compare({mode, .5, 1}, hosts);
-  }
-}
-
 // The server, the network and the worker's threads have a core each, and no
 // more.
 TEST_P(StepFormulasTest, HostsOfTwoCoresAreAsSimulated) {
-  for (const char* const mode : {"async", "sync", "ring", "hybrid"}) {
-    Compare({mode, 2, 3}, GetParam());
+  for (const char* const mode : {"async", "ssp", "sync", "ring", "hybrid"}) {
+    for (const double gbit : {1, 3, 10, 100}) {
+      Compare({mode, 2, gbit}, GetParam());
+    }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Hosts, StepFormulasTest,
                          ::testing::Values(2, 4, 8, 16, 32, 64));
+
+TEST(StepFormulasAloneTest, HostsOfHalfACoreAreAsSimulated) {
+  for (const int hosts : {2, 4, 8}) {
+    for (const char* const mode : {"async", "sync", "ring", "hybrid"}) {
+      Compare({mode, .5, 1}, hosts);
+    }
+  }
+}
 
 // A worker's own bound, where no network and no other worker matters.
 TEST(StepFormulasAloneTest, OneHostTakesWhatItsThreadsTake) {
