@@ -26,9 +26,13 @@ import statistics
 import sys
 
 
-def cells_of(path):
+def read(path):
     with open(path) as file:
-        found = json.load(file)
+        return json.load(file)
+
+
+def cells_of(found):
+    """The cells of a comparison that are not grey, by what they are."""
     cells = {}
     for cell in found["cells"]:
         runs = [run for run in cell["runs"]
@@ -39,7 +43,7 @@ def cells_of(path):
                 "network")) + (json.dumps(cell["straggler"]),)
             # The twin of one host is the same cell, replayed.
             cells.setdefault(key, []).append((cell, runs))
-    return found, cells
+    return cells
 
 
 def speeds_of(runs):
@@ -61,6 +65,63 @@ def equal_ratio(one, other):
     return (rest1 + c) / (rest2 + c)
 
 
+def rows_of(ours, theirs):
+    """A row for each cell of `ours` that is in `theirs` too (see cells_of)."""
+    rows = []
+    for key in ours:
+        for cell, runs in ours[key]:
+            for other, other_runs in theirs.get(key, []):
+                speeds, others = speeds_of(runs), speeds_of(other_runs)
+                rows.append({
+                    "cell": cell["name"], "compute": cell["compute"],
+                    "dilation": cell["dilation"], "speeds": speeds,
+                    "other_compute": other["compute"],
+                    "other_dilation": other["dilation"],
+                    "other_speeds": others,
+                    "ratio": (statistics.median(others) /
+                              statistics.median(speeds)),
+                    "equal_ratio": equal_ratio((cell, runs),
+                                               (other, other_runs))})
+    return rows
+
+
+def side_text(compute, dilation, speeds):
+    return (f"{compute} t={dilation:.3g} {statistics.median(speeds):9.0f} "
+            f"[{min(speeds):.0f}..{max(speeds):.0f}]")
+
+
+def show(rows):
+    """Prints a line for each row, and what all of them differ by."""
+    for row in rows:
+        turns = f", in turns {row['turn_ratio']:.3f}" if "turn_ratio" in row else ""
+        ours = side_text(row["compute"], row["dilation"], row["speeds"])
+        theirs = side_text(row["other_compute"], row["other_dilation"],
+                           row["other_speeds"])
+        print(f"{row['cell']:32} {ours}   {theirs}   {row['ratio']:.3f}, "
+              f"equal {row['equal_ratio']:.3f}{turns}")
+    texts = []
+    for key, name in (("ratio", ""), ("equal_ratio", "with equal computation "),
+                      ("turn_ratio", "in turns ")):
+        off = [abs(row[key] - 1) for row in rows if key in row]
+        if off:
+            texts.append(f"{name}median difference "
+                         f"{100 * statistics.median(off):.1f} %, largest "
+                         f"{100 * max(off):.1f} %")
+    print(f"{len(rows)} cells: {'; '.join(texts)}")
+
+
+def exceeds(rows, limit):
+    """Whether there is a limit and a cell differs by more."""
+    return bool(limit) and any(
+        abs(row.get("turn_ratio", row["ratio"]) - 1) > limit for row in rows)
+
+
+def write(path, content):
+    with open(path, "w") as file:
+        json.dump(content, file, indent=1)
+        file.write("\n")
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -69,49 +130,18 @@ def main():
     parser.add_argument("--limit", type=float)
     parser.add_argument("--out")
     args = parser.parse_args()
-    (first, ours), (second, theirs) = map(cells_of, (args.first, args.second))
-    rows = []
-    for key in ours:
-        for cell, runs in ours[key]:
-            for other, other_runs in theirs.get(key, []):
-                speeds, others = speeds_of(runs), speeds_of(other_runs)
-                row = {"cell": cell["name"], "compute": cell["compute"],
-                       "dilation": cell["dilation"], "speeds": speeds,
-                       "other_compute": other["compute"],
-                       "other_dilation": other["dilation"],
-                       "other_speeds": others,
-                       "ratio": (statistics.median(others) /
-                                 statistics.median(speeds)),
-                       "equal_ratio": equal_ratio((cell, runs),
-                                                  (other, other_runs))}
-                rows.append(row)
-                print(f"{row['cell']:32} {cell['compute']} t="
-                      f"{cell['dilation']:.3g} {statistics.median(speeds):9.0f} "
-                      f"[{min(speeds):.0f}..{max(speeds):.0f}]   "
-                      f"{other['compute']} t={other['dilation']:.3g} "
-                      f"{statistics.median(others):9.0f} "
-                      f"[{min(others):.0f}..{max(others):.0f}]   "
-                      f"{row['ratio']:.3f}, equal "
-                      f"{row['equal_ratio']:.3f}")
+    first, second = map(read, (args.first, args.second))
+    rows = rows_of(cells_of(first), cells_of(second))
     if not rows:
         sys.exit("beside: the files have no cell in common")
-    off = [abs(row["ratio"] - 1) for row in rows]
-    equal = [abs(row["equal_ratio"] - 1) for row in rows]
-    print(f"{len(rows)} cells: median difference "
-          f"{100 * statistics.median(off):.1f} %, largest "
-          f"{100 * max(off):.1f} %; with equal computation "
-          f"{100 * statistics.median(equal):.1f} % and "
-          f"{100 * max(equal):.1f} %")
+    show(rows)
     if args.out:
-        with open(args.out, "w") as file:
-            json.dump({"first": first["command"], "second": second["command"],
-                       "first_cpu": first["cpu"], "second_cpu": second["cpu"],
-                       "first_started": first["started"],
-                       "second_started": second["started"],
-                       "cells": rows}, file, indent=1)
-            file.write("\n")
-    if args.limit and max(off) > args.limit:
-        sys.exit(1)
+        write(args.out, {
+            "first": first["command"], "second": second["command"],
+            "first_cpu": first["cpu"], "second_cpu": second["cpu"],
+            "first_started": first["started"],
+            "second_started": second["started"], "cells": rows})
+    sys.exit(exceeds(rows, args.limit))
 
 
 if __name__ == "__main__":
