@@ -27,10 +27,11 @@
 #include "bench/compare/known_data.h"
 #include "bench/compare/lab.h"
 #include "bench/compare/model_jobs.h"
+#include "bench/compare/not_played.h"
 #include "bench/compare/report.h"
 #include "bench/compare/run_cell.h"
 #include "bench/compare/run_collective.h"
-#include "bench/compare/verdict_turn.h"
+#include "bench/compare/verdict_text.h"
 #include "cmd/own_terminal.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
@@ -46,47 +47,6 @@ namespace {
 
 int Cores() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-std::vector<std::string> NotPlayed(const std::string& where,
-                                   const std::vector<Cell>& cells) {
-  if (where == "hosts") {
-    return {
-        "neighbours: other programs on these hosts are not watched, so a "
-        "cell that they slow down is not left out",
-        "rates of links and numbers of cores: these hosts have their own; "
-        "what --networks and --cores say of them is only for what is "
-        "predicted"};
-  }
-  if (where == "loopback") {
-    return {"networks: all processes run on this machine over loopback, and "
-            "share its cores, so the figures tell nothing of networks"};
-  }
-  std::vector<std::string> all = {
-      "latency: that of the virtual links, some tens of microseconds divided "
-      "by the dilation, and no other is added",
-      "oversubscribed switches: the bridge between the hosts has no limit",
-      "neighbours on the hosts and on the network",
-      "caches, memory bandwidth and hardware threads of hosts of their own: "
-      "all "
-      "hosts share those of this machine",
-      "network cards: the kernel does their work, in the hosts' processor "
-      "time"};
-  const auto any = [&cells](auto what) {
-    return std::any_of(cells.begin(), cells.end(), what);
-  };
-  if (any([](const Cell& cell) { return cell.cores_per_host > 1; })) {
-    all.push_back(
-        "single cores of hosts with several: a computation takes as long as on "
-        "one core, but what other threads do may have the processor time of "
-        "all cores of the host");
-  }
-  if (any([](const Cell& cell) { return cell.replayed(); })) {
-    all.push_back(
-        "caches that a computation takes from what else is done on its core: "
-        "replayed workers only keep the core busy");
-  }
-  return all;
 }
 
 // What the flags say, before anything is measured.
@@ -259,28 +219,6 @@ absl::Status CheckAll(const Asked& asked, const CellRunner& runner,
   return Annotate(Lab::Check(),
                   "--lab: no hosts can be played here (leave --lab out to "
                   "measure over loopback)");
-}
-
-std::string VerdictText(const Comparison& found) {
-  std::string text;
-  std::vector<std::string> rules;
-  for (const ModeVerdict& verdict : found.verdicts) {
-    absl::StrAppend(&text, verdict.text, "\n");
-    if (std::find(rules.begin(), rules.end(), verdict.rule) == rules.end()) {
-      rules.push_back(verdict.rule);
-    }
-  }
-  const bool predicted = std::any_of(
-      found.verdicts.begin(), found.verdicts.end(),
-      [](const ModeVerdict& verdict) { return !verdict.turn.empty(); });
-  if (predicted) rules.push_back(kTurnRule);
-  for (const std::string& rule : rules) {
-    absl::StrAppend(&text, "Rule: ", rule, "\n");
-  }
-  for (const std::string& what : found.not_played) {
-    absl::StrAppend(&text, "Not played: ", what, ".\n");
-  }
-  return text;
 }
 
 bool AnyRunIsGood(const Comparison& found) {

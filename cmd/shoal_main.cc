@@ -39,6 +39,8 @@ constexpr Subcommand kSubcommands[] = {
     {"bench compare",
      "Compare modes, numbers of hosts and networks by one job.",
      BenchCompareCommand},
+    {"bench report", "Write the report of a comparison again.",
+     BenchReportCommand},
     {"bench allreduce",
      "Measure the network between hosts by the AllReduce of a ring.",
      BenchAllReduceCommand},

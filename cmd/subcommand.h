@@ -29,6 +29,7 @@ int CkptVerifyCommand(const Args& args);   // ckpt_command.cc
 int CkptSaveCommand(const Args& args);     // ckpt_save_command.cc
 int BenchAllReduceCommand(const Args& args);  // bench_allreduce_command.cc
 int BenchCompareCommand(const Args& args);  // bench_command.cc
+int BenchReportCommand(const Args& args);   // bench_report_command.cc
 int PlanCommand(const Args& args);         // plan_command.cc
 int TokenCommand(const Args& args);        // token_command.cc
 

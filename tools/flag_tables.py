@@ -18,7 +18,7 @@ JOB_COMMANDS = [("T", ["shoal", "train"]), ("R", ["shoal", "run"]),
                 ("E", ["shoal", "eval"]), ("I", ["shoal", "infer"])]
 # Commands of shoal whose flags are not those of a job.
 OTHER_COMMANDS = ["data gen", "data prepare", "data stat",
-                  "bench allreduce", "bench compare", "plan"]
+                  "bench allreduce", "bench compare", "bench report", "plan"]
 
 
 def help_flags(bin_dir, command):

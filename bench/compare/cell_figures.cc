@@ -206,8 +206,11 @@ std::string SpreadText(const std::optional<FigureSpread>& spread,
 std::string SettingText(double number) { return absl::StrFormat("%g", number); }
 
 std::string DifferenceText(double measured, double expected) {
-  if (expected == 0) return measured == 0 ? "0 %" : "–";
-  return absl::StrFormat("%+.1f %%", (measured / expected - 1) * 100);
+  if (expected == 0) return measured == 0 ? "0.0 %" : "–";
+  const double percent = (measured / expected - 1) * 100;
+  // No sign before a zero.
+  if (std::abs(percent) < .05) return "0.0 %";
+  return absl::StrFormat("%+.1f %%", percent);
 }
 
 }  // namespace shoal

@@ -244,9 +244,4 @@ absl::Status WriteReport(const Comparison& comparison, const FileSystem& files,
   return WriteOutput(files, path, ReportHtml(comparison));
 }
 
-absl::Status WriteReport(const Comparison& comparison,
-                         const std::string& path) {
-  return WriteReport(comparison, *NewPosixFileSystem(), path);
-}
-
 }  // namespace shoal

@@ -25,8 +25,6 @@ std::string ReportHtml(const Comparison& comparison);
 // (base/output_path.h), which name the path.
 absl::Status WriteReport(const Comparison& comparison, const FileSystem& files,
                          const std::string& path);
-// The same on the operating system's files.
-absl::Status WriteReport(const Comparison& comparison, const std::string& path);
 
 }  // namespace shoal
 

@@ -22,8 +22,8 @@ constexpr std::array<const char*, kStepStates> kWords = {
     "wait for pulled variables",
     "wait for answers to pushes",
     "wait for slower workers",
-    "wait for the others of a step",
-    "wait for the others of the ring",
+    "wait for the others of a step or the servers",
+    "wait for the others of the ring or a push",
 };
 
 // Workers that wait for less than this share of a step are limited by work.

@@ -109,6 +109,18 @@ class CompareTest(harness.ShoalTest):
         self.assertEqual(self.compared()["collective"], found["collective"])
         self.run_ok("shoal", *flags, "--allreduce=false")
         self.assertEqual(self.compared()["collective"], [])
+        self.expect_same_report()
+
+    def expect_same_report(self):
+        """compare.json alone makes the report that the comparison wrote."""
+        again = self.path("again.html")
+        output = self.run_ok("shoal", "bench", "report", f"--out={again}",
+                             f"--compare={self.out}/compare.json")
+        for verdict in self.compared()["verdicts"]:
+            self.assertIn(verdict["text"], output)
+        with open(f"{self.out}/report.html", "rb") as written:
+            with open(again, "rb") as made_again:
+                self.assertEqual(made_again.read(), written.read())
 
     def test_a_stopped_comparison_goes_on(self):
         flags = self.flags("--modes=async,ring", "--hosts=1", "--repeats=2",

@@ -71,6 +71,8 @@ TEST(CellFiguresTest, NumbersHaveFourDigitsThatCount) {
   EXPECT_EQ(FigureText(0), "0");
   EXPECT_EQ(FigureText(-1234.5), "-1,234");
   EXPECT_EQ(DifferenceText(101.2, 100), "+1.2 %");
+  EXPECT_EQ(DifferenceText(99.96, 100), "0.0 %");
+  EXPECT_EQ(DifferenceText(99.94, 100), "-0.1 %");
   EXPECT_EQ(DifferenceText(1, 0), "–");
 }
 

@@ -294,7 +294,7 @@ class MadeComparison {
                             "[14.0..14.6] (its workers compute 68 % of a "
                             "step); then ring 19.1 s [18.8..19.2], which takes "
                             "1.35 times as long (its workers wait for the "
-                            "others of the ring 33 % of a step)."
+                            "others of the ring or a push 33 % of a step)."
                      : hosts == 4
                          ? "no difference between async 9.1 s [9.0..9.5] and "
                            "ring 9.2 s [9.1..9.4], since their spreads overlap."

@@ -569,7 +569,7 @@ TEST(CompareReportTest, IsWrittenWholeAndErrorsNameThePath) {
   ASSERT_TRUE(text.ok()) << text.status();
   EXPECT_TRUE(*text == ReportHtml(MadeComparison::Make()));
   const absl::Status failed =
-      WriteReport(MadeComparison::Make(), path + "/no/report.html");
+      WriteReport(MadeComparison::Make(), *files, path + "/no/report.html");
   EXPECT_FALSE(failed.ok());
   EXPECT_THAT(std::string(failed.message()), HasSubstr("report.html"));
 }

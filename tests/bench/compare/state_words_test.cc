@@ -35,7 +35,8 @@ TEST(StateWordsTest, EachStateHasPlainWordsOfItsOwn) {
   }
   EXPECT_EQ(StateWords("compute"), "compute");
   EXPECT_EQ(StateWords("wait_pull"), "wait for pulled variables");
-  EXPECT_EQ(StateWords("wait_ring"), "wait for the others of the ring");
+  EXPECT_EQ(StateWords("wait_ring"),
+            "wait for the others of the ring or a push");
   EXPECT_EQ(StateWords("dream"), "dream");
 }
 

@@ -77,7 +77,8 @@ TEST(VerdictTest, NamesTheFastestAndHowMuchSlowerTheOthersAre) {
             "model A on 2 hosts at 1gbit, batch 1024 a worker: async is the "
             "fastest with 1500 samples/s [1490..1510]; then ring 1000 "
             "samples/s [990..1010], which takes 1.50 times as long (its "
-            "workers wait for the others of the ring 40 % of a step).");
+            "workers wait for the others of the ring or a push 40 % of a "
+            "step).");
   EXPECT_THAT(verdict.rule, HasSubstr("median of its runs"));
 }
 
@@ -112,7 +113,7 @@ TEST(VerdictTest, ModesThatDoNotDifferHaveTheirLimitsToo) {
       TheVerdict({ring, async}).text,
       HasSubstr("[1090..1200] (its workers wait for pulled variables 30 % of a "
                 "step) and ring 1000 samples/s [900..1100] (its workers wait "
-                "for the others of the ring 40 % of a step), since"));
+                "for the others of the ring or a push 40 % of a step), since"));
 }
 
 TEST(VerdictTest, ASingleRunHasADoubt) {
