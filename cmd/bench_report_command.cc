@@ -22,6 +22,7 @@ int BenchReportCommand(const Args& args) {
               "Prints the verdicts of a comparison and writes its report "
               "again, from the compare.json of shoal bench compare. It starts "
               "no job.");
+  set.Group("Report");
   set.Add({"compare",
            &compare,
            "File compare.json of shoal bench compare.",

@@ -22,8 +22,8 @@ enum class StepState : uint8_t {
   kWaitPull,   // waiting for a pull's answer
   kWaitPush,   // waiting for a push's answer, because no more may be in flight
   kWaitPace,   // waiting for slower workers (core/step_messages.h, Pace)
-  kWaitStep,   // waiting for the other ranks of a step
-  kWaitRing,   // waiting for the other ranks of a ring
+  kWaitStep,   // waiting for the other ranks of a step, or for servers
+  kWaitRing,   // waiting for the other ranks of a ring, or a step's push
 };
 inline constexpr size_t kStepStates = 10;
 

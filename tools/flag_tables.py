@@ -82,7 +82,10 @@ def job_tables(bin_dir):
 def other_table(bin_dir, name):
     lines = ["| flag | value | default | meaning |", "|---|---|---|---|"]
     command = ["shoal", *name.split()]
-    for _group, name, kind, default, text in help_flags(bin_dir, command):
+    flags = help_flags(bin_dir, command)
+    if not flags:
+        sys.exit(f"flag_tables: `{' '.join(command)} --help` shows no flag")
+    for _group, name, kind, default, text in flags:
         lines.append(f"| `--{name}` | {cell(kind)} | {cell(default)} | "
                      f"{cell(text)} |")
     return lines

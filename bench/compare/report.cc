@@ -1,6 +1,5 @@
 #include "bench/compare/report.h"
 
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>

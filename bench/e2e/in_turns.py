@@ -19,7 +19,9 @@ grey on a side are left out and named.
 Computed beside replayed cells: --second=--replay_hosts=1. Dilations:
 --first=--dilation=1.11 --second=--dilation=4. Each cell has two folders in FOLDER,
 so that a command that was stopped goes on when it is given again. The order is
-random and the same each time.
+random and the same each time. A command makes one cell of each model, mode, number
+of hosts and network, so --batch_sizes has one value, and --straggler is not for it.
+--limit: exits with 1 if a ratio in turns is farther from 1, or a cell is left out.
 """
 
 import argparse
@@ -81,35 +83,46 @@ def run(command, path, number):
         status = subprocess.run(
             [*command, f"--repeats={number}", f"--out={path}"], stdout=log,
             stderr=subprocess.STDOUT).returncode
-    if status != 0:
+    # A run that failed is in the file, and greys its cell.
+    if status != 0 and (status != 1 or read(path) is None):
         sys.exit(f"in_turns: {path}.log tells why this failed: "
                  f"{shlex.join(command)}")
+    if len(read(path)["cells"]) != 1:
+        sys.exit(f"in_turns: the command makes several cells in {path}")
 
 
 def turn_ratio(ours, theirs):
-    """The median ratio of two runs of a round, of two comparisons."""
-    speeds = [{run["repeat"]: run["samples_per_second"]
-               for run in found["cells"][0]["runs"] if run["ok"]}
-              for found in (ours, theirs)]
-    return statistics.median(theirs / speeds[0][repeat]
-                             for repeat, theirs in speeds[1].items()
-                             if repeat in speeds[0])
+    """The median ratio of two runs of a round, of two cells without bad runs."""
+    first, second = ({run["repeat"]: run["samples_per_second"]
+                      for run in cell["runs"]} for cell in (ours, theirs))
+    return statistics.median(second[number] / first[number]
+                             for number in first.keys() & second.keys())
 
 
 def rows_of(folder, cells):
     """A row for each cell that is not grey, and the names of the others."""
     rows, grey = [], []
-    for cell in cells:
-        paths = [os.path.join(folder, f"{cell}.{side}")
+    for name in cells:
+        found = [read(os.path.join(folder, f"{name}.{side}"))
                  for side in ("first", "second")]
-        found = [read(path) for path in paths]
-        of_cell = beside.rows_of(*(beside.cells_of(one) for one in found))
-        for row in of_cell:
-            row["turn_ratio"] = turn_ratio(*found)
-        rows += of_cell
-        if not of_cell:
-            grey.append(cell)
+        of_cell = beside.rows_of(*map(beside.cells_of, found))
+        if of_cell:
+            row, = of_cell
+            row["turn_ratio"] = turn_ratio(*(one["cells"][0] for one in found))
+            rows.append(row)
+        else:
+            grey.append(name)
     return rows, grey
+
+
+def keep_settings(folder, settings):
+    """A folder has the figures of one command."""
+    path = os.path.join(folder, "settings.json")
+    if not os.path.exists(path):
+        beside.write(path, settings)
+    elif beside.read(path) != settings:
+        sys.exit(f"in_turns: {folder} has figures of another command "
+                 f"(settings.json); give another --folder")
 
 
 def main():
@@ -127,6 +140,8 @@ def main():
     sides = [("first", shlex.split(args.first)),
              ("second", shlex.split(args.second))]
     os.makedirs(args.folder, exist_ok=True)
+    keep_settings(args.folder, {"command": flags, "sides": [
+        [name, more] for name, more in sides]})
     chance = random.Random(1)
     for number in range(1, args.rounds + 1):
         order = list(cells)

@@ -15,6 +15,7 @@ import json
 import os
 import statistics
 import subprocess
+import sys
 
 import beside
 
@@ -56,12 +57,16 @@ def main():
                     for mode in modes]
             for pair in itertools.combinations(modes, 2):
                 pairs += 1
-                leads = sorted(found[pair[0], hosts] / found[pair[1], hosts]
-                               for found in plans)
-                if leads[0] * (1 + args.lead) < 1 < leads[1] / (1 + args.lead):
+                leads = [found[pair[0], hosts] / found[pair[1], hosts]
+                         for found in plans]
+                if (min(leads) * (1 + args.lead) < 1 <
+                        max(leads) / (1 + args.lead)):
                     opposite.append((*place[:2], hosts, *pair, *leads))
+    if not off:
+        sys.exit("plans_alike: no model and network is in both files")
     for case in opposite:
-        print("{}, {}, {} hosts: {} beside {} is {:.2f} and {:.2f}".format(*case))
+        print("{}, {}, {} hosts: {} has {:.2f} of {} by the first file, {:.2f} "
+              "by the second".format(*case[:4], case[5], case[4], case[6]))
     print(f"{pairs} pairs of modes, {len(opposite)} with opposite leads; "
           f"samples a second differ by {100 * statistics.median(off):.1f} % "
           f"(median)")

@@ -18,7 +18,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 COMMANDS = [["shoal", "train"], ["shoal", "run"], ["shoal", "data", "gen"],
             ["shoal-ps"], ["shoal-worker"], ["shoal", "data", "prepare"],
             ["shoal", "data", "stat"], ["shoal", "eval"], ["shoal", "infer"],
-            ["shoal", "plan"], ["shoal", "bench", "allreduce"]]
+            ["shoal", "plan"], ["shoal", "bench", "allreduce"],
+            ["shoal", "bench", "report"]]
 
 
 class HelpTest(harness.ShoalTest):

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "gtest/gtest.h"
 #include "plan/mode_shape.h"
 #include "plan/prediction.h"
