@@ -3,10 +3,13 @@
 
   tools/pictures.py bars                          docs/pictures/speed.svg
   tools/pictures.py terminal --bin=build/release/bin  docs/pictures/kill.svg
+  tools/pictures.py lines --bin=build/release/bin
+                                          docs/pictures/compare_a_1gbit.svg
 
 `bars` draws samples per CPU-second of Shoal beside its peers, from a file that
 bench/e2e/speed.py wrote. `terminal` runs a real job under a pseudo terminal,
 kills one of its workers with SIGKILL, and draws what the terminal showed.
+`lines` takes one picture from the report of a comparison.
 """
 
 import argparse
@@ -22,10 +25,12 @@ import sys
 import tempfile
 import termios
 import time
+from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PICTURES = os.path.join(ROOT, 'docs', 'pictures')
+SVG = '{http://www.w3.org/2000/svg}'
 
 # Every picture has a background of its own, so that it can be read on a light
 # page and on a dark one. Where the page is dark, so is the picture.
@@ -384,6 +389,25 @@ def terminal_picture(args):
     return draw_terminal(lines, args.columns)
 
 
+def picture_of(page, title):
+    """The SVG in this page with the given title."""
+    for found in re.findall('<svg .*?</svg>', page, re.DOTALL):
+        texts = ElementTree.fromstring(found).iter(f'{SVG}text')
+        if title in (element.text for element in texts):
+            return found + '\n'
+    raise BadResults(f'its report has no picture with the title "{title}"')
+
+
+def lines_picture(args):
+    with tempfile.TemporaryDirectory() as directory:
+        page = os.path.join(directory, 'report.html')
+        subprocess.run([os.path.join(args.bin, 'shoal'), 'bench', 'report',
+                        f'--compare={args.results}', f'--out={page}'],
+                       stdout=subprocess.DEVNULL, check=True)
+        with open(page, encoding='utf-8') as file:
+            return picture_of(file.read(), args.title)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__,
@@ -406,17 +430,29 @@ def main():
     terminal.add_argument('--seconds', type=float, default=180,
                           help='until the job is given up')
     terminal.add_argument('--out', default=os.path.join(PICTURES, 'kill.svg'))
+    lines = commands.add_parser('lines', help='a picture of a comparison')
+    lines.add_argument('--bin', required=True,
+                       help='the folder with shoal and its programs')
+    lines.add_argument('--results', help='compare.json of a comparison',
+                       default=os.path.join(ROOT, 'bench', 'results',
+                                            'compare_granite_rapids.json'))
+    lines.add_argument('--title', default='Samples/s over hosts: model A, '
+                       'batch of 1,024 a worker, network 1gbit')
+    lines.add_argument('--out', default=os.path.join(PICTURES,
+                                                     'compare_a_1gbit.svg'))
     args = parser.parse_args()
-    if args.command == 'bars':
-        with open(args.results, encoding='utf-8') as file:
-            results = json.load(file)
-        try:
+    try:
+        if args.command == 'bars':
+            with open(args.results, encoding='utf-8') as file:
+                results = json.load(file)
             picture = bars_picture(results, os.path.basename(args.results),
                                    args.batch)
-        except BadResults as error:
-            sys.exit(f'{args.results}: {error}')
-    else:
-        picture = terminal_picture(args)
+        elif args.command == 'lines':
+            picture = lines_picture(args)
+        else:
+            picture = terminal_picture(args)
+    except BadResults as error:
+        sys.exit(f'{args.results}: {error}')
     with open(args.out, 'w', encoding='utf-8') as file:
         file.write(picture)
     print(args.out)

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/listed.h"
 #include "base/output_path.h"
 #include "bench/compare/cell_figures.h"
 #include "bench/compare/cell_mode.h"
@@ -20,13 +21,6 @@
 
 namespace shoal {
 namespace {
-
-// "1, 2 and 8".
-std::string And(const std::vector<std::string>& parts) {
-  if (parts.size() < 2) return absl::StrJoin(parts, "");
-  return absl::StrCat(absl::StrJoin(parts.begin(), parts.end() - 1, ", "),
-                      " and ", parts.back());
-}
 
 std::string Question(const Comparison& comparison) {
   std::set<std::string> models;
@@ -45,12 +39,12 @@ std::string Question(const Comparison& comparison) {
   const auto list = [](const auto& set) {
     std::vector<std::string> texts;
     for (const auto& entry : set) texts.push_back(absl::StrCat(entry));
-    return And(texts);
+    return Listed(texts, "and");
   };
   const auto names = [](const auto& set) {
     std::vector<std::string> texts;
     for (const auto& [order, name] : set) texts.push_back(name);
-    return And(texts);
+    return Listed(texts, "and");
   };
   if (models.empty()) return "Nothing was measured.";
   const bool several = models.size() > 1;

@@ -1,11 +1,14 @@
 #include "bench/compare/state_words.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "bench/compare/cell_figures.h"
 #include "core/worker_time.h"
 
@@ -43,23 +46,29 @@ std::string LimitWords(const Cell& cell) {
   for (const CellRun& run : cell.runs) {
     for (const auto& [state, share] : run.state_shares) states.insert(state);
   }
-  double waits = 0;
-  std::pair<std::string, double> work, wait;
+  using ShareAndWords = std::pair<double, std::string>;
+  ShareAndWords work;
+  std::vector<ShareAndWords> waits;
   for (const std::string& state : states) {
-    const double share = StateShare(cell, state).value_or(0);
-    const bool waiting = absl::StartsWith(state, "wait_");
-    if (waiting) waits += share;
-    auto& most = waiting ? wait : work;
-    if (share > most.second) most = {state, share};
+    const ShareAndWords here = {StateShare(cell, state).value_or(0),
+                                StateWords(state)};
+    if (!absl::StartsWith(state, "wait_")) {
+      work = std::max(work, here);
+    } else if (here.first >= kNextToNothing) {
+      waits.push_back(here);
+    }
   }
-  const auto& limit = wait.second >= kNextToNothing ? wait : work;
-  if (limit.second <= 0) return "";
-  std::string words =
-      absl::StrFormat("its workers %s %.0f %% of a step",
-                      StateWords(limit.first), 100 * limit.second);
-  if (&limit == &wait && waits - wait.second >= kNextToNothing) {
-    absl::StrAppendFormat(&words, ", and %.0f %% for other things",
-                          100 * (waits - wait.second));
+  std::sort(waits.rbegin(), waits.rend());
+  if (waits.empty() && work.first > 0) waits.push_back(work);
+  std::string words;
+  for (const auto& [share, what] : waits) {
+    if (words.empty()) {
+      absl::StrAppendFormat(&words, "its workers %s %.0f %% of a step", what,
+                            100 * share);
+    } else {
+      absl::StrAppendFormat(&words, ", %s %.0f %%",
+                            absl::StripPrefix(what, "wait "), 100 * share);
+    }
   }
   return words;
 }

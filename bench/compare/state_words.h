@@ -13,11 +13,11 @@ namespace shoal {
 // state that this version does not know is its own word.
 std::string StateWords(absl::string_view state);
 
-// What limits the cell: the state in which its workers wait longest, or, if
-// they wait for next to nothing, the work that takes longest, by the mean of
-// its runs: "its workers wait for pulled variables 58 % of a step, and 12 % for
-// other things" (the latter if other waits are more than next to nothing).
-// Empty: no run told the states of its workers.
+// What limits the cell, by the mean of its runs: what its workers wait for,
+// from the longest wait down to 5 % of a step, such as "its workers wait for
+// pulled variables 58 % of a step, for answers to pushes 12 %"; or, if no wait
+// is as long, the work that takes longest. Empty: no run told the states of its
+// workers.
 std::string LimitWords(const Cell& cell);
 
 }  // namespace shoal

@@ -19,6 +19,11 @@
 namespace shoal {
 namespace {
 
+// The end of each rule.
+constexpr char kBesideTheFirst[] =
+    "Each mode is put beside the first one; those behind it may not differ "
+    "from one another.";
+
 struct Ranked {
   const Cell* cell;
   FigureSpread spread;
@@ -111,8 +116,8 @@ class VerdictMaker {
     verdict_.rule = absl::StrFormat(
         "The mode with the most samples/s, by the median of its runs. Two "
         "modes whose spreads (least to most of their runs; %.0f %% either way "
-        "for a single run) overlap do not differ.",
-        100 * kSpreadOfOne);
+        "for a single run) overlap do not differ. %s",
+        100 * kSpreadOfOne, kBesideTheFirst);
     const std::vector<Ranked> ranked =
         Rank(&CellRun::samples_per_second, /*more_is_better=*/true);
     if (!without_.empty()) {
@@ -129,8 +134,8 @@ class VerdictMaker {
         "The mode that reaches a progressive AUC of %g first within the first "
         "pass over the data, by the median of its runs; every run must reach "
         "it. Two modes whose spreads (least to most of their runs; %.0f %% "
-        "either way for a single run) overlap do not differ.",
-        target, 100 * kSpreadOfOne);
+        "either way for a single run) overlap do not differ. %s",
+        target, 100 * kSpreadOfOne, kBesideTheFirst);
     const std::vector<Ranked> ranked =
         Rank(&CellRun::seconds_to_target, /*more_is_better=*/false);
     if (ranked.size() < 2 && !without_.empty()) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/listed.h"
 #include "bench/compare/cell_figures.h"
 #include "bench/compare/cell_mode.h"
 #include "plan/cluster_description.h"
@@ -19,13 +20,6 @@ namespace {
 double TwoDigits(double bits) {
   const double unit = std::pow(10, std::floor(std::log10(bits)) - 1);
   return std::round(bits / unit) * unit;
-}
-
-// "sync, hybrid or ring". REQUIRES: there is a name.
-std::string Or(const std::vector<std::string>& names) {
-  if (names.size() == 1) return names.front();
-  return absl::StrCat(absl::StrJoin(names.begin(), names.end() - 1, ", "),
-                      " or ", names.back());
 }
 
 TurnQuestion QuestionOf(const Cell& best, const Cell& other) {
@@ -153,36 +147,34 @@ class Gathered {
     if (below_) sides.push_back(SideText("below", *below_, ",", best_));
     turn.text = absl::StrJoin(sides, "; ");
     if (sides.empty() && !never_.empty()) {
-      turn.text = absl::StrCat(
-          "at no bandwidth from ", NetworkText(kLeastBits), " to ",
-          NetworkText(kMostBits), " would ", Or(never_),
-          " be faster than ", ModeName(best_),
-          extrapolated_ ? " (extrapolated)" : "");
+      turn.text =
+          absl::StrCat("at no bandwidth from ", NetworkText(kLeastBits), " to ",
+                       NetworkText(kMostBits), " would ", Listed(never_, "or"),
+                       " be faster than ", ModeName(best_),
+                       extrapolated_ ? " (extrapolated)" : "");
     }
     std::vector<std::string> missing;
     if (!against_.empty()) {
-      missing.push_back(
-          absl::StrCat("the planner takes ", absl::StrJoin(against_, ", "),
-                       " for faster than ", ModeName(best_),
-                       " on this network already, where it was not"));
+      missing.push_back(absl::StrCat(
+          "the planner takes ", Listed(against_, "and"), " for faster than ",
+          ModeName(best_), " on this network already, where it was not"));
     }
     if (!level_.empty()) {
       missing.push_back(
-          absl::StrCat("the planner takes ", absl::StrJoin(level_, ", "),
+          absl::StrCat("the planner takes ", Listed(level_, "and"),
                        " for faster than ", ModeName(best_),
                        " on this network already, where they do not differ"));
     }
     missing.insert(missing.end(), wrong_.begin(), wrong_.end());
     if (!unknown_.empty()) {
       missing.push_back(absl::StrCat("the planner knows nothing of ",
-                                     absl::StrJoin(unknown_, ", ")));
+                                     Listed(unknown_, "and")));
     }
     if (!faster_.empty()) {
-      missing.push_back(
-          absl::StrCat("in samples/s, of which alone the planner speaks, ",
-                       absl::StrJoin(faster_, ", "),
-                       faster_.size() == 1 ? " is" : " are", " ahead of ",
-                       ModeName(best_), " already"));
+      missing.push_back(absl::StrCat(
+          "in samples/s, of which alone the planner speaks, ",
+          Listed(faster_, "and"), faster_.size() == 1 ? " is" : " are",
+          " ahead of ", ModeName(best_), " already"));
     }
     turn.missing = absl::StrJoin(missing, "; ");
     return turn;
@@ -192,8 +184,8 @@ class Gathered {
   const Cell& best_;
   std::optional<Turn> above_;  // the nearest
   std::optional<Turn> below_;
-  std::vector<std::string> never_;    // modes that overtake it nowhere
-  bool extrapolated_ = false;         // one of these predictions
+  std::vector<std::string> never_;  // modes that overtake it nowhere
+  bool extrapolated_ = false;       // one of these predictions
   // Modes that it takes for faster here, where they are behind or level.
   std::vector<std::string> against_, level_;
   std::vector<std::string> wrong_;

@@ -4,6 +4,8 @@ file, and what it says when it cannot."""
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 import xml.etree.ElementTree
 
@@ -13,6 +15,8 @@ CLUSTER = "--cluster=hosts=8,cores=4,network=10gbit,latency=60us,memory=64GiB"
 JOB = ["--model=fm", "--feature_size=300", "--field_size=4",
        "--embedding_size=4", "--batch_size=100"]
 
+ALIKE = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                     "../../bench/e2e/plans_alike.py")
 
 DENSE = 2284808
 ROW = 68
@@ -123,6 +127,24 @@ class PlanTest(harness.ShoalTest):
             "--compare=" + file, "--price=0.5")
         self.assertIn("1000", output)
         self.assertIn("cost/1e9", output)
+
+    def test_the_plans_of_two_days_are_put_beside_each_other(self):
+        def day(name, ring_share):
+            ring = [cell("ring", hosts) for hosts in (1, 2)]
+            for of in ring:
+                of["runs"][0]["samples_per_second"] *= ring_share
+            return self.write(name, json.dumps(comparison(
+                [cell("async", 1), cell("async", 2), *ring])))
+        days = day("first.json", 1.2), day("second.json", .5)
+
+        def beside(*files):
+            done = subprocess.run(
+                [sys.executable, "-B", ALIKE, "--bin", harness.BIN, *files],
+                stdout=subprocess.PIPE, text=True, check=True)
+            return done.stdout
+        self.assertIn("0 with opposite leads; samples a second differ by 0.0 %",
+                      beside(days[0], days[0]))
+        self.assertIn("2 hosts: ring has ", beside(*days))
 
     def test_another_batch_and_model_are_planned_and_marked(self):
         file = self.write("compare.json", json.dumps(comparison(

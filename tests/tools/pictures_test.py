@@ -17,7 +17,7 @@ RESULTS = os.path.join(ROOT, 'bench', 'results', 'speed_amd_epyc.json')
 
 def texts(picture):
     return [element.text for element in ElementTree.fromstring(picture).iter()
-            if element.tag.endswith('}text')]
+            if element.tag == f'{pictures.SVG}text']
 
 
 def small_results():
@@ -104,6 +104,21 @@ class TerminalTest(unittest.TestCase):
     def test_what_a_process_writes_is_text_and_not_markup(self):
         picture = pictures.draw_terminal([pictures.plain('a<b & "c"')], 80)
         self.assertEqual(texts(picture), ['a<b & "c"'])
+
+
+
+class LinesTest(unittest.TestCase):
+    PAGE = '<p>before</p>' + ''.join(
+        f'<svg xmlns="http://www.w3.org/2000/svg"><text>{title}</text></svg>'
+        for title in ('A, 1gbit', 'A, 10gbit')) + '<p>after</p>'
+
+    def test_the_picture_with_this_title_is_taken(self):
+        found = pictures.picture_of(self.PAGE, 'A, 10gbit')
+        self.assertEqual(texts(found), ['A, 10gbit'])
+
+    def test_a_title_that_no_picture_has_is_named(self):
+        with self.assertRaisesRegex(pictures.BadResults, '"B, 1gbit"'):
+            pictures.picture_of(self.PAGE, 'B, 1gbit')
 
 
 if __name__ == '__main__':

@@ -40,21 +40,29 @@ TEST(StateWordsTest, EachStateHasPlainWordsOfItsOwn) {
   EXPECT_EQ(StateWords("dream"), "dream");
 }
 
-TEST(LimitWordsTest, NamesTheLongestWait) {
+TEST(LimitWordsTest, NamesTheWaitsFromTheLongestOn) {
   EXPECT_EQ(LimitWords(CellWith(
-                {{{"compute", .3}, {"wait_pull", .5}, {"wait_push", .2}},
-                 {{"compute", .3}, {"wait_pull", .66}, {"wait_push", .04}}})),
-            "its workers wait for pulled variables 58 % of a step, and 12 % "
-            "for other things");
+                {{{"compute", .3}, {"wait_push", .2}, {"wait_pull", .5}},
+                 {{"compute", .3}, {"wait_push", .04}, {"wait_pull", .66}}})),
+            "its workers wait for pulled variables 58 % of a step, for answers "
+            "to pushes 12 %");
+  EXPECT_EQ(LimitWords(CellWith({{{"compute", .3},
+                                  {"wait_pace", .21},
+                                  {"wait_pull", .4},
+                                  {"wait_push", .09}}})),
+            "its workers wait for pulled variables 40 % of a step, for slower "
+            "workers 21 %, for answers to pushes 9 %");
+}
+
+TEST(LimitWordsTest, LeavesWaitsOfNextToNothingOut) {
   EXPECT_EQ(LimitWords(CellWith(
                 {{{"compute", .5}, {"wait_pull", .46}, {"wait_push", .04}}})),
             "its workers wait for pulled variables 46 % of a step");
 }
 
 TEST(LimitWordsTest, NamesTheWorkIfTheyWaitForNextToNothing) {
-  EXPECT_EQ(LimitWords(CellWith({{{"compute", .9},
-                                 {"prepare", .06},
-                                 {"wait_data", .04}}})),
+  EXPECT_EQ(LimitWords(CellWith(
+                {{{"compute", .9}, {"prepare", .06}, {"wait_data", .04}}})),
             "its workers compute 90 % of a step");
 }
 
