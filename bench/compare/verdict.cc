@@ -21,8 +21,8 @@ namespace {
 
 // The end of each rule.
 constexpr char kBesideTheFirst[] =
-    "Each mode is put beside the first one; those behind it may not differ "
-    "from one another.";
+    "Each mode is compared with the first one alone, so two others may be "
+    "equal where only one of them differs from it.";
 
 struct Ranked {
   const Cell* cell;

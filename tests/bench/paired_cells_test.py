@@ -1,4 +1,4 @@
-"""Cells of two comparisons side by side: bench/e2e/beside.py and in_turns.py."""
+"""Cells of two comparisons in pairs: bench/e2e/beside.py and in_turns.py."""
 
 import json
 import os
@@ -80,7 +80,7 @@ class InTurns(unittest.TestCase):
 
 
 # Instead of `shoal bench compare`: each run has 100 samples a second, or 90 with
-# --slower, and writes down what it was asked.
+# --slower, ring is grey with --grey, and each writes down what it was asked.
 STAND_IN = f"""#!{sys.executable} -B
 import json, os, sys
 sys.path[:0] = [{TOOLS!r}, {os.path.dirname(os.path.abspath(__file__))!r}]
@@ -90,7 +90,8 @@ os.makedirs(flags["out"], exist_ok=True)
 speed = 90 if "--slower" in sys.argv else 100
 with open(os.path.join(flags["out"], "compare.json"), "w") as file:
     json.dump(paired_cells_test.comparison(
-        [speed] * int(flags["repeats"]), mode=flags["modes"]), file)
+        [speed] * int(flags["repeats"]), mode=flags["modes"], grey="busy" if
+        "--grey" in sys.argv and flags["modes"] == "ring" else ""), file)
 with open(os.path.join(os.path.dirname(flags["out"]), "asked"), "a") as file:
     file.write(os.path.basename(flags["out"]) + " " + flags["repeats"] + "\\n")
 """
@@ -136,15 +137,27 @@ class InTurnsAsAProgram(unittest.TestCase):
         self.assertEqual([row["turn_ratio"] for row in rows], [.9, .9])
 
     def test_it_goes_on_where_it_was_stopped(self):
-        self.run_tool(rounds=1)
+        self.assertEqual(self.run_tool(rounds=1).returncode, 0)
         before = self.asked()
-        self.run_tool(rounds=2)
+        self.assertEqual(len(before), 4)
+        self.assertEqual(self.run_tool(rounds=2).returncode, 0)
         self.assertEqual(self.asked()[:len(before)], before)
         self.assertEqual(len(self.asked()), 8)
 
     def test_a_limit_that_is_passed_is_told(self):
-        self.assertEqual(self.run_tool("--limit=0.05").returncode, 1)
+        done = self.run_tool("--limit=0.05")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("in turns median difference 10.0 %", done.stdout)
         self.assertEqual(self.run_tool("--limit=0.15").returncode, 0)
+
+    def test_a_grey_cell_is_left_out_and_named(self):
+        done = self.run_tool("--limit=0.05", second="--grey")
+        self.assertIn("model_ring_2_1gbit: left out, grey", done.stdout)
+        self.assertEqual(done.returncode, 1)
+        with open(self.out) as file:
+            found = json.load(file)
+        self.assertEqual(found["grey"], ["model_ring_2_1gbit"])
+        self.assertEqual(len(found["cells"]), 1)
 
     def test_a_folder_has_the_figures_of_one_command(self):
         self.run_tool()

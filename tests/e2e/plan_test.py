@@ -142,9 +142,10 @@ class PlanTest(harness.ShoalTest):
                 [sys.executable, "-B", ALIKE, "--bin", harness.BIN, *files],
                 stdout=subprocess.PIPE, text=True, check=True)
             return done.stdout
-        self.assertIn("0 with opposite leads; samples a second differ by 0.0 %",
-                      beside(days[0], days[0]))
-        self.assertIn("2 hosts: ring has ", beside(*days))
+        self.assertIn(", 0 with opposite leads; samples a second differ by "
+                      "0.0 %", beside(days[0], days[0]))
+        self.assertIn("A, 1.0gbit, 2 hosts: async has 0.83 of ring by the first "
+                      "file, 2.00 by the second\n", beside(*days))
 
     def test_another_batch_and_model_are_planned_and_marked(self):
         file = self.write("compare.json", json.dumps(comparison(

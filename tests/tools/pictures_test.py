@@ -106,7 +106,6 @@ class TerminalTest(unittest.TestCase):
         self.assertEqual(texts(picture), ['a<b & "c"'])
 
 
-
 class LinesTest(unittest.TestCase):
     PAGE = '<p>before</p>' + ''.join(
         f'<svg xmlns="http://www.w3.org/2000/svg"><text>{title}</text></svg>'
@@ -115,6 +114,13 @@ class LinesTest(unittest.TestCase):
     def test_the_picture_with_this_title_is_taken(self):
         found = pictures.picture_of(self.PAGE, 'A, 10gbit')
         self.assertEqual(texts(found), ['A, 10gbit'])
+
+    def test_the_picture_in_the_repository_is_the_one_that_is_made(self):
+        with open(os.path.join(pictures.PICTURES, 'compare_a_1gbit.svg'),
+                  encoding='utf-8') as file:
+            picture = file.read()
+        self.assertEqual(pictures.picture_of(picture, pictures.LINES_TITLE),
+                         picture)
 
     def test_a_title_that_no_picture_has_is_named(self):
         with self.assertRaisesRegex(pictures.BadResults, '"B, 1gbit"'):

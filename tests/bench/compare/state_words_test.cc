@@ -58,6 +58,11 @@ TEST(LimitWordsTest, LeavesWaitsOfNextToNothingOut) {
   EXPECT_EQ(LimitWords(CellWith(
                 {{{"compute", .5}, {"wait_pull", .46}, {"wait_push", .04}}})),
             "its workers wait for pulled variables 46 % of a step");
+  EXPECT_EQ(LimitWords(CellWith({{{"compute", .88},
+                                  {"wait_data", .04},
+                                  {"wait_pull", .04},
+                                  {"wait_push", .04}}})),
+            "its workers compute 88 % of a step");
 }
 
 TEST(LimitWordsTest, NamesTheWorkIfTheyWaitForNextToNothing) {
