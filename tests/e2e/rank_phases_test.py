@@ -225,6 +225,7 @@ class RankPhasesTest(ExactJobsTest):
         job.process.wait_for_line(
             f"the workers change: worker {VICTIM} did not end the step that was "
             "open", 60, at)
+        self.told(job)
         line = self.lose(job, signal.SIGKILL, "computes",
                          lost=f"worker {VICTIM} and worker 3 are")
         self.go_on(job, line)
