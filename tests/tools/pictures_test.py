@@ -115,7 +115,7 @@ class LinesTest(unittest.TestCase):
         found = pictures.picture_of(self.PAGE, 'A, 10gbit')
         self.assertEqual(texts(found), ['A, 10gbit'])
 
-    def test_the_picture_in_the_repository_is_the_one_that_is_made(self):
+    def test_the_picture_in_the_repository_has_the_title_that_is_sought(self):
         with open(os.path.join(pictures.PICTURES, 'compare_a_1gbit.svg'),
                   encoding='utf-8') as file:
             picture = file.read()
