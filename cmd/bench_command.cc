@@ -6,28 +6,21 @@
 #include <iostream>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/clock.h"
 #include "base/counted.h"
-#include "base/cpu_name.h"
 #include "base/file_system.h"
-#include "base/host_memory.h"
 #include "base/path.h"
 #include "base/status_macros.h"
 #include "bench/calibrate/comparison_calibration.h"
-#include "bench/compare/cell_flags.h"
+#include "bench/compare/asked_comparison.h"
 #include "bench/compare/compare_flags.h"
 #include "bench/compare/comparison_run.h"
-#include "bench/compare/known_data.h"
 #include "bench/compare/lab.h"
-#include "bench/compare/model_jobs.h"
-#include "bench/compare/not_played.h"
 #include "bench/compare/report.h"
 #include "bench/compare/run_cell.h"
 #include "bench/compare/run_collective.h"
@@ -40,146 +33,12 @@
 #include "job/data_sources.h"
 #include "job/main_wait.h"
 #include "launch/job_flag_set.h"
-#include "launch/ssh_command.h"
 
 namespace shoal {
 namespace {
 
-int Cores() {
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-// What the flags say, before anything is measured.
-struct Asked {
-  CompareFlags flags;
-  JobFlags job{Command::kRun};
-  std::map<std::string, ModelJob> models;  // by name
-  std::vector<Cell> cells;
-};
-
-absl::Status Ask(const FlagSet& set, const FlagSet& job_set, Asked* asked) {
-  SHOAL_RETURN_IF_ERROR(CompleteCompareFlags(set, &asked->flags));
-  FlagMap job;
-  for (const auto& [name, value] : job_set.Given()) job[name] = value;
-  job.erase("print_config");
-  SHOAL_RETURN_IF_ERROR(CheckJobFlags(job));
-  job.merge(ModeFlagsOf(set));
-  SHOAL_ASSIGN_OR_RETURN(asked->models, ModelJobs(asked->flags.models, job,
-                                                  asked->job.model.model));
-  SHOAL_ASSIGN_OR_RETURN(asked->cells,
-                         CellsOf(asked->flags, asked->models, Cores()));
-  return absl::OkStatus();
-}
-
-// The training data's files and bytes. Those of other hosts are not known here.
-std::string DataText(const Asked& asked, const FileSystem& files) {
-  const auto sources = SourcesFromFlags(files, asked.job);
-  if (!asked.flags.on.empty() || !sources.ok()) return "not known";
-  uint64_t bytes = 0;
-  for (const LocalSource& source : sources->train) {
-    bytes += static_cast<uint64_t>(source.info.size);
-  }
-  return absl::StrCat(Counted(sources->train.size(), "file"), " of ", bytes,
-                      " bytes");
-}
-
-// What is known of the data before the first run.
-ComparedData DataBefore(const Asked& asked, const FileSystem& files) {
-  const auto sources = SourcesFromFlags(files, asked.job);
-  if (!asked.flags.on.empty() || !sources.ok()) return {};
-  std::vector<std::string> paths;
-  for (const LocalSource& source : sources->train) {
-    paths.push_back(source.path);
-  }
-  return KnownData(files, paths);
-}
-
-// Two runs may be put side by side if these lines are equal, and those of
-// SettingsOf their model.
-std::string CommonSettings(const Asked& asked, const FileSystem& files) {
-  const std::vector<std::string> lines = {
-      absl::StrCat("version=", VersionText("shoal")),
-      absl::StrCat("data=", DataText(asked, files)),
-      absl::StrCat("cpu=", CpuName()),
-      absl::StrCat("cores=", Cores()),
-      absl::StrCat("where=", WhereOf(asked.flags)),
-      absl::StrCat("on=", asked.flags.on),
-      absl::StrCat("cell_time=", absl::FormatDuration(asked.flags.cell_time)),
-      absl::StrCat("target_auc=", asked.flags.target_auc),
-      absl::StrCat("vary_seed=", asked.flags.vary_seed)};
-  return absl::StrJoin(lines, "\n");
-}
-
-std::string SettingsOf(const std::string& name, const ModelJob& model) {
-  std::string lines;
-  for (const auto& [flag, value] : model.flags) {
-    absl::StrAppend(&lines, "\n", name, ": ", flag, "=", value);
-  }
-  return lines;
-}
-
-Comparison Facts(const Asked& asked, const Args& args) {
-  const CompareFlags& flags = asked.flags;
-  Comparison facts;
-  facts.command = absl::StrCat(
-      "shoal bench compare ",
-      absl::StrJoin(args, " ", [](std::string* out, const std::string& arg) {
-        const bool plain =
-            arg.find_first_of(" ;'\"*?$<>&|()") == std::string::npos;
-        absl::StrAppend(out, plain ? arg : ShellQuote(arg));
-      }));
-  facts.cpu = CpuName();
-  facts.cores = Cores();
-  facts.memory_bytes = ReadHostMemory().total_bytes;
-  facts.version = VersionText("shoal");
-  facts.where = WhereOf(flags);
-  for (const Cell& cell : asked.cells) {
-    facts.dilation = std::max(facts.dilation, cell.dilation);
-  }
-  facts.equal_batch = flags.equal_global_batch ? "global" : "rank";
-  if (flags.target_auc > 0) facts.target_auc = flags.target_auc;
-  if (flags.price > 0) facts.price_per_host_hour = flags.price;
-  facts.repeats = flags.repeats;
-  facts.not_played = NotPlayed(facts.where, asked.cells);
-  facts.cells = asked.cells;
-  return facts;
-}
-
-// Epochs in which a job reads more than it can within a run: 20 GB, or as many
-// as the coordinator keeps account of without large tables. The data of other
-// hosts are not known here.
-int ManyEpochs(const Asked& asked, const FileSystem& files) {
-  constexpr double kBytes = 20e9;
-  double bytes = 1;
-  const auto sources = SourcesFromFlags(files, asked.job);
-  if (!sources.ok()) return 100;
-  for (const LocalSource& source : sources->train) {
-    bytes += static_cast<double>(source.info.size);
-  }
-  return static_cast<int>(std::clamp(kBytes / bytes, 1.0, 10000.0));
-}
-
-CellRunnerOptions RunnerOptions(const Asked& asked, const FileSystem* files) {
-  CellRunnerOptions options;
-  options.where = WhereOf(asked.flags);
-  if (!asked.flags.on.empty()) {
-    options.on = absl::StrSplit(asked.flags.on, ',');
-  }
-  for (const auto& [name, model] : asked.models) {
-    options.job[name] = model.flags;
-  }
-  options.deadlines = asked.job.deadlines;
-  options.cell_time = asked.flags.cell_time;
-  options.many_epochs = ManyEpochs(asked, *files);
-  if (asked.flags.target_auc > 0) options.target_auc = asked.flags.target_auc;
-  if (asked.flags.vary_seed) options.first_seed = asked.job.model.seed;
-  options.out = asked.flags.out;
-  options.files = files;
-  return options;
-}
-
 // `settings`: CommonSettings.
-CollectiveRunOptions CollectiveOptions(const Asked& asked,
+CollectiveRunOptions CollectiveOptions(const AskedComparison& asked,
                                        const ComparisonRunOptions& run,
                                        const std::string& settings) {
   CollectiveRunOptions options;
@@ -200,7 +59,7 @@ CollectiveRunOptions CollectiveOptions(const Asked& asked,
 }
 
 // Finds out what would fail in every cell, before the first one.
-absl::Status CheckAll(const Asked& asked, const CellRunner& runner,
+absl::Status CheckAll(const AskedComparison& asked, const CellRunner& runner,
                       const FileSystem& files) {
   for (const Cell& cell : asked.cells) {
     SHOAL_RETURN_IF_ERROR(runner.Check(cell));
@@ -236,15 +95,17 @@ int LeastBatch(const std::vector<Cell>& cells) {
   return least;
 }
 
-ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
+ExitCode Compare(const AskedComparison& asked, const Args& args,
+                 MainWait* wait) {
   const std::string name = "shoal bench compare";
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
   CellRunner runner(RunnerOptions(asked, files.get()));
   const absl::Status checked = CheckAll(asked, runner, *files);
   if (!checked.ok()) return Complain(name, checked, kExitUsage);
   ComparisonRunOptions options;
-  options.comparison = Facts(asked, args);
-  const std::string common = CommonSettings(asked, *files);
+  const std::string version = VersionText("shoal");
+  options.comparison = ComparisonBefore(asked, args, version, *files);
+  const std::string common = CommonSettings(asked, version, *files);
   for (const auto& [model, compared] : asked.models) {
     const auto facts = runner.ModelOf(model);
     if (!facts.ok()) return Complain(name, facts.status(), kExitUsage);
@@ -253,12 +114,12 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
       options.comparison.models[model].distinct_ids =
           runner.IdGrowth(model, LeastBatch(asked.cells));
     }
-    options.settings[model] = absl::StrCat(common, SettingsOf(model, compared));
+    options.settings[model] =
+        absl::StrCat(common, ModelSettings(model, compared));
   }
   for (Cell& cell : options.comparison.cells) {
     cell.formula = runner.Formula(cell, /*mean_batch=*/0);
   }
-  options.comparison.data = DataBefore(asked, *files);
   options.out = asked.flags.out;
   options.order_seed = static_cast<uint64_t>(asked.flags.order_seed);
   options.retries = asked.flags.retries;
@@ -331,7 +192,7 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
 
 int BenchCompareCommand(const Args& args) {
   MainWait wait;
-  Asked asked;
+  AskedComparison asked;
   FlagSet set = CompareFlagSet(&asked.flags);
   SplitArguments split = SplitCompareArguments(set, args);
   if (const auto exit = ParseOrExit(&set, split.own)) return *exit;
@@ -340,7 +201,7 @@ int BenchCompareCommand(const Args& args) {
   if (const auto exit = ParseJobOrExit(&asked.job, &job_set, split.job)) {
     return *exit;
   }
-  const absl::Status status = Ask(set, job_set, &asked);
+  const absl::Status status = CompleteAsked(set, job_set, &asked);
   if (!status.ok()) return Complain(set.command(), status, kExitUsage);
   wait.Begin();
   return Compare(asked, args, &wait);

@@ -1,0 +1,165 @@
+#include "bench/compare/asked_comparison.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/time.h"
+#include "base/counted.h"
+#include "base/cpu_name.h"
+#include "base/host_memory.h"
+#include "base/status_macros.h"
+#include "bench/compare/known_data.h"
+#include "bench/compare/not_played.h"
+#include "job/data_sources.h"
+#include "launch/ssh_command.h"
+
+namespace shoal {
+namespace {
+
+// The training data's files on this host, if it has them.
+std::vector<LocalSource> FilesHere(const AskedComparison& asked,
+                                   const FileSystem& files) {
+  auto sources = SourcesFromFlags(files, asked.job);
+  if (!sources.ok()) return {};
+  return std::move(sources->train);
+}
+
+// The training data's files. Empty: those of other hosts are not known here.
+std::vector<LocalSource> TrainingFiles(const AskedComparison& asked,
+                                       const FileSystem& files) {
+  if (!asked.flags.on.empty()) return {};
+  return FilesHere(asked, files);
+}
+
+uint64_t BytesOf(const std::vector<LocalSource>& sources) {
+  uint64_t bytes = 0;
+  for (const LocalSource& source : sources) {
+    bytes += static_cast<uint64_t>(source.info.size);
+  }
+  return bytes;
+}
+
+std::string CommandText(const std::vector<std::string>& args) {
+  return absl::StrCat(
+      "shoal bench compare ",
+      absl::StrJoin(args, " ", [](std::string* out, const std::string& arg) {
+        const bool plain =
+            arg.find_first_of(" ;'\"*?$<>&|()") == std::string::npos;
+        absl::StrAppend(out, plain ? arg : ShellQuote(arg));
+      }));
+}
+
+// Epochs in which a job reads more than it can within a run: 20 GB, or as many
+// as the coordinator keeps account of without large tables. Other hosts are
+// taken to have the data that this one has.
+int ManyEpochs(const std::vector<LocalSource>& training) {
+  constexpr double kBytes = 20e9;
+  if (training.empty()) return 100;
+  const auto bytes = static_cast<double>(BytesOf(training));
+  return static_cast<int>(
+      std::clamp(kBytes / std::max(1.0, bytes), 1.0, 10000.0));
+}
+
+}  // namespace
+
+absl::Status CompleteAsked(const FlagSet& set, const FlagSet& job_set,
+                           AskedComparison* asked) {
+  SHOAL_RETURN_IF_ERROR(CompleteCompareFlags(set, &asked->flags));
+  FlagMap job;
+  for (const auto& [name, value] : job_set.Given()) job[name] = value;
+  job.erase("print_config");
+  SHOAL_RETURN_IF_ERROR(CheckJobFlags(job));
+  job.merge(ModeFlagsOf(set));
+  SHOAL_ASSIGN_OR_RETURN(asked->models, ModelJobs(asked->flags.models, job,
+                                                  asked->job.model.model));
+  asked->cores =
+      std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  SHOAL_ASSIGN_OR_RETURN(asked->cells,
+                         CellsOf(asked->flags, asked->models, asked->cores));
+  return absl::OkStatus();
+}
+
+Comparison ComparisonBefore(const AskedComparison& asked,
+                            const std::vector<std::string>& args,
+                            const std::string& version,
+                            const FileSystem& files) {
+  const CompareFlags& flags = asked.flags;
+  Comparison before;
+  before.command = CommandText(args);
+  before.cpu = CpuName();
+  before.cores = asked.cores;
+  before.memory_bytes = ReadHostMemory().total_bytes;
+  before.version = version;
+  before.where = WhereOf(flags);
+  for (const Cell& cell : asked.cells) {
+    before.dilation = std::max(before.dilation, cell.dilation);
+  }
+  before.equal_batch = flags.equal_global_batch ? "global" : "rank";
+  if (flags.target_auc > 0) before.target_auc = flags.target_auc;
+  if (flags.price > 0) before.price_per_host_hour = flags.price;
+  before.repeats = flags.repeats;
+  before.not_played = NotPlayed(before.where, asked.cells);
+  before.cells = asked.cells;
+  std::vector<std::string> paths;
+  for (const LocalSource& source : TrainingFiles(asked, files)) {
+    paths.push_back(source.path);
+  }
+  if (!paths.empty()) before.data = KnownData(files, paths);
+  return before;
+}
+
+std::string CommonSettings(const AskedComparison& asked,
+                           const std::string& version,
+                           const FileSystem& files) {
+  const std::vector<LocalSource> training = TrainingFiles(asked, files);
+  const std::string data =
+      training.empty() ? "not known"
+                       : absl::StrCat(Counted(training.size(), "file"), " of ",
+                                      BytesOf(training), " bytes");
+  const std::vector<std::string> lines = {
+      absl::StrCat("version=", version),
+      absl::StrCat("data=", data),
+      absl::StrCat("cpu=", CpuName()),
+      absl::StrCat("cores=", asked.cores),
+      absl::StrCat("where=", WhereOf(asked.flags)),
+      absl::StrCat("on=", asked.flags.on),
+      absl::StrCat("cell_time=", absl::FormatDuration(asked.flags.cell_time)),
+      absl::StrCat("target_auc=", asked.flags.target_auc),
+      absl::StrCat("vary_seed=", asked.flags.vary_seed)};
+  return absl::StrJoin(lines, "\n");
+}
+
+std::string ModelSettings(const std::string& name, const ModelJob& model) {
+  std::string lines;
+  for (const auto& [flag, value] : model.flags) {
+    absl::StrAppend(&lines, "\n", name, ": ", flag, "=", value);
+  }
+  return lines;
+}
+
+CellRunnerOptions RunnerOptions(const AskedComparison& asked,
+                                const FileSystem* files) {
+  CellRunnerOptions options;
+  options.where = WhereOf(asked.flags);
+  if (!asked.flags.on.empty()) {
+    options.on = absl::StrSplit(asked.flags.on, ',');
+  }
+  for (const auto& [name, model] : asked.models) {
+    options.job[name] = model.flags;
+  }
+  options.deadlines = asked.job.deadlines;
+  options.cell_time = asked.flags.cell_time;
+  options.many_epochs = ManyEpochs(FilesHere(asked, *files));
+  if (asked.flags.target_auc > 0) options.target_auc = asked.flags.target_auc;
+  if (asked.flags.vary_seed) options.first_seed = asked.job.model.seed;
+  options.out = asked.flags.out;
+  options.files = files;
+  return options;
+}
+
+}  // namespace shoal
