@@ -33,22 +33,28 @@ bool Differs(std::optional<double> difference) {
          std::abs(*difference) > kDilationTolerance;
 }
 
+// What was tried: its cell stands for those of other models and networks.
+std::string Tried(const Cell& cell) {
+  const std::string network =
+      cell.network == "none" ? "" : absl::StrCat(" at ", cell.network);
+  return absl::StrCat(cell.mode, " on ", Counted(cell.hosts, "host"),
+                      ", tried with model ", cell.model, network, ",");
+}
+
 // Why the cells of a mode and number of hosts are grey, or "".
 std::string Reason(const Cell& cell, const Cell& at_twice,
                    std::optional<double> difference) {
   for (const CellRun& run : at_twice.runs) {
     if (run.ok) continue;
     return absl::StrFormat(
-        "%s on %s failed when it was played twice as slow, at dilation %.3g: "
-        "%s",
-        cell.mode, Counted(cell.hosts, "host"), at_twice.dilation, run.error);
+        "%s failed when it was played twice as slow, at dilation %.3g: %s",
+        Tried(cell), at_twice.dilation, run.error);
   }
   if (!Differs(difference)) return "";
   return absl::StrFormat(
-      "%s on %s had %.2f of its samples/s when it was played twice as slow, at "
+      "%s had %.2f of its samples/s when it was played twice as slow, at "
       "dilation %.3g in place of %.3g",
-      cell.mode, Counted(cell.hosts, "host"), 1 + *difference,
-      at_twice.dilation, at_twice.dilation / 2);
+      Tried(cell), 1 + *difference, at_twice.dilation, at_twice.dilation / 2);
 }
 
 // The cell of `cells` that `at_twice` was made from, or nullptr.

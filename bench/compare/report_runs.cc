@@ -102,13 +102,12 @@ std::string DilationCheckText(const Comparison& comparison) {
                       "dilation.");
   }
   html += HtmlParagraph(
-      "These modes and numbers of hosts were tried once more at twice the "
-      "dilation, on the first model, batch and network. If they differed by "
-      "more than "
-      "5 %, those of their cells that were played faster than this try were "
-      "measured again at twice the dilation, and tried at four times, which is "
-      "what the table has then. If they differ still, their cells are out of "
-      "verdicts. The table of runs has the dilation of each.");
+      "Each mode and number of hosts was tried on the first model, batch and "
+      "network, played twice as slow. If the try differed by more than 5 %, "
+      "its cells were measured again, as slow as the try, and the next try was "
+      "twice as slow as that; the table has the last one. If that differs too, "
+      "the cells are out of verdicts. The table of runs has the dilation of "
+      "each.");
   html += table.Html();
   html += HtmlParagraph(
       untried.empty()

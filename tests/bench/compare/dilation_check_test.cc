@@ -143,8 +143,9 @@ TEST(JudgeDilationTest, GreysTheModeOnThisNumberOfHosts) {
   cells = before;
   JudgeDilation(Twice(ring, {900, 890, 880}), &cells);
   EXPECT_EQ(cells[0].grey,
-            "ring on 2 hosts had 0.89 of its samples/s when it was played "
-            "twice as slow, at dilation 8 in place of 4");
+            "ring on 2 hosts, tried with model A at 1gbit, had 0.89 of its "
+            "samples/s when it was played twice as slow, at dilation 8 in "
+            "place of 4");
   EXPECT_EQ(cells[1].grey, cells[0].grey);
   EXPECT_EQ(cells[2].grey, failed.grey);
   EXPECT_EQ(cells[3].grey, "");
