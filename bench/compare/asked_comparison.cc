@@ -13,6 +13,7 @@
 #include "base/cpu_name.h"
 #include "base/host_memory.h"
 #include "base/status_macros.h"
+#include "bench/compare/cell_flags.h"
 #include "bench/compare/known_data.h"
 #include "bench/compare/not_played.h"
 #include "job/data_sources.h"

@@ -35,13 +35,15 @@ class AskedComparisonTest : public ::testing::Test {
   // What the command line asks for, with a small job on the files of this
   // test.
   absl::StatusOr<std::unique_ptr<AskedComparison>> Ask(
-      std::vector<std::string> args) {
+      std::vector<std::string> args, std::string data = "") {
+    if (data.empty()) {
+      data = absl::StrCat("--training_data_dir=", directory_, "/tr*");
+    }
     auto asked = std::make_unique<AskedComparison>();
     FlagSet set = CompareFlagSet(&asked->flags);
     FlagSet job_set = JobFlagSet(&asked->job);
     args.insert(args.end(),
-                {"--out=/o", "--feature_size=10", "--field_size=1",
-                 absl::StrCat("--training_data_dir=", directory_, "/tr*")});
+                {"--out=/o", "--feature_size=10", "--field_size=1", data});
     const SplitArguments split = SplitCompareArguments(set, args);
     absl::Status status = set.Parse(split.own);
     if (status.ok()) status = job_set.Parse(split.job);
@@ -49,8 +51,9 @@ class AskedComparisonTest : public ::testing::Test {
     if (!status.ok()) return status;
     return asked;
   }
-  std::string Settings(const std::vector<std::string>& args) {
-    const auto asked = Ask(args);
+  std::string Settings(const std::vector<std::string>& args,
+                       const std::string& data = "") {
+    const auto asked = Ask(args, data);
     EXPECT_TRUE(asked.ok()) << asked.status();
     return asked.ok() ? CommonSettings(**asked, "shoal 1", *files_) : "";
   }
@@ -130,6 +133,16 @@ TEST_F(AskedComparisonTest, RunsAreMadeOnTheHostsThatAreGiven) {
   EXPECT_THAT(CommonSettings(**asked, "shoal 1", *files_),
               HasSubstr("data=not known"));
   EXPECT_EQ(ComparisonBefore(**asked, {}, "shoal 1", *files_).data.files, 0u);
+  // They are as large as those of this host, if it has any.
+  EXPECT_EQ(options.many_epochs, 10000);
+}
+
+TEST_F(AskedComparisonTest, DataThatAreNotHereAreNotKnown) {
+  const std::string elsewhere = "--training_data_dir=/not/here/tr*";
+  EXPECT_THAT(Settings({}, elsewhere), HasSubstr("data=not known"));
+  const auto asked = Ask({}, elsewhere);
+  ASSERT_TRUE(asked.ok()) << asked.status();
+  EXPECT_EQ(RunnerOptions(**asked, files_.get()).many_epochs, 100);
 }
 
 }  // namespace
