@@ -96,16 +96,15 @@ int LeastBatch(const std::vector<Cell>& cells) {
 }
 
 ExitCode Compare(const AskedComparison& asked, const Args& args,
-                 MainWait* wait) {
+                 const FileSystem& files, MainWait* wait) {
   const std::string name = "shoal bench compare";
-  const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
-  CellRunner runner(RunnerOptions(asked, files.get()));
-  const absl::Status checked = CheckAll(asked, runner, *files);
+  CellRunner runner(RunnerOptions(asked, &files));
+  const absl::Status checked = CheckAll(asked, runner, files);
   if (!checked.ok()) return Complain(name, checked, kExitUsage);
   ComparisonRunOptions options;
   const std::string version = VersionText("shoal");
-  options.comparison = ComparisonBefore(asked, args, version, *files);
-  const std::string common = CommonSettings(asked, version, *files);
+  options.comparison = ComparisonBefore(asked, args, version, files);
+  const std::string common = CommonSettings(asked, version);
   for (const auto& [model, compared] : asked.models) {
     const auto facts = runner.ModelOf(model);
     if (!facts.ok()) return Complain(name, facts.status(), kExitUsage);
@@ -127,7 +126,7 @@ ExitCode Compare(const AskedComparison& asked, const Args& args,
   const bool timed = asked.flags.cell_time > absl::ZeroDuration();
   options.first_guess =
       (timed ? asked.flags.cell_time : absl::Minutes(1)) + absl::Seconds(5);
-  options.files = files.get();
+  options.files = &files;
   options.run_cell = [&](const Cell& cell, int repeat, SummaryData* data) {
     return runner.Run(cell, repeat, data);
   };
@@ -164,7 +163,7 @@ ExitCode Compare(const AskedComparison& asked, const Args& args,
   }
   // Also of a comparison that was stopped.
   const std::string report = JoinPath(asked.flags.out, "report.html");
-  const absl::Status reported = WriteReport(run.found(), *files, report);
+  const absl::Status reported = WriteReport(run.found(), files, report);
   std::string text = VerdictText(run.found());
   if (reported.ok()) absl::StrAppend(&text, "Report: ", report, "\n");
   if (status.ok() || absl::IsCancelled(status)) {
@@ -201,10 +200,11 @@ int BenchCompareCommand(const Args& args) {
   if (const auto exit = ParseJobOrExit(&asked.job, &job_set, split.job)) {
     return *exit;
   }
-  const absl::Status status = CompleteAsked(set, job_set, &asked);
+  const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
+  const absl::Status status = CompleteAsked(set, job_set, *files, &asked);
   if (!status.ok()) return Complain(set.command(), status, kExitUsage);
   wait.Begin();
-  return Compare(asked, args, &wait);
+  return Compare(asked, args, *files, &wait);
 }
 
 }  // namespace shoal

@@ -22,27 +22,17 @@
 namespace shoal {
 namespace {
 
-// The training data's files on this host, if it has them.
-std::vector<LocalSource> FilesHere(const AskedComparison& asked,
-                                   const FileSystem& files) {
-  auto sources = SourcesFromFlags(files, asked.job);
-  if (!sources.ok()) return {};
-  return std::move(sources->train);
-}
-
-// The training data's files. Empty: those of other hosts are not known here.
-std::vector<LocalSource> TrainingFiles(const AskedComparison& asked,
-                                       const FileSystem& files) {
-  if (!asked.flags.on.empty()) return {};
-  return FilesHere(asked, files);
-}
-
 uint64_t BytesOf(const std::vector<LocalSource>& sources) {
   uint64_t bytes = 0;
   for (const LocalSource& source : sources) {
     bytes += static_cast<uint64_t>(source.info.size);
   }
   return bytes;
+}
+
+// Those of other hosts are not known here.
+bool KnowsTheData(const AskedComparison& asked) {
+  return asked.flags.on.empty() && !asked.training.empty();
 }
 
 std::string CommandText(const std::vector<std::string>& args) {
@@ -69,7 +59,7 @@ int ManyEpochs(const std::vector<LocalSource>& training) {
 }  // namespace
 
 absl::Status CompleteAsked(const FlagSet& set, const FlagSet& job_set,
-                           AskedComparison* asked) {
+                           const FileSystem& files, AskedComparison* asked) {
   SHOAL_RETURN_IF_ERROR(CompleteCompareFlags(set, &asked->flags));
   FlagMap job;
   for (const auto& [name, value] : job_set.Given()) job[name] = value;
@@ -82,6 +72,8 @@ absl::Status CompleteAsked(const FlagSet& set, const FlagSet& job_set,
       std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   SHOAL_ASSIGN_OR_RETURN(asked->cells,
                          CellsOf(asked->flags, asked->models, asked->cores));
+  auto sources = SourcesFromFlags(files, asked->job);
+  if (sources.ok()) asked->training = std::move(sources->train);
   return absl::OkStatus();
 }
 
@@ -106,22 +98,23 @@ Comparison ComparisonBefore(const AskedComparison& asked,
   before.repeats = flags.repeats;
   before.not_played = NotPlayed(before.where, asked.cells);
   before.cells = asked.cells;
-  std::vector<std::string> paths;
-  for (const LocalSource& source : TrainingFiles(asked, files)) {
-    paths.push_back(source.path);
+  if (KnowsTheData(asked)) {
+    std::vector<std::string> paths;
+    for (const LocalSource& source : asked.training) {
+      paths.push_back(source.path);
+    }
+    before.data = KnownData(files, paths);
   }
-  if (!paths.empty()) before.data = KnownData(files, paths);
   return before;
 }
 
 std::string CommonSettings(const AskedComparison& asked,
-                           const std::string& version,
-                           const FileSystem& files) {
-  const std::vector<LocalSource> training = TrainingFiles(asked, files);
+                           const std::string& version) {
   const std::string data =
-      training.empty() ? "not known"
-                       : absl::StrCat(Counted(training.size(), "file"), " of ",
-                                      BytesOf(training), " bytes");
+      KnowsTheData(asked)
+          ? absl::StrCat(Counted(asked.training.size(), "file"), " of ",
+                         BytesOf(asked.training), " bytes")
+          : "not known";
   const std::vector<std::string> lines = {
       absl::StrCat("version=", version),
       absl::StrCat("data=", data),
@@ -155,7 +148,7 @@ CellRunnerOptions RunnerOptions(const AskedComparison& asked,
   }
   options.deadlines = asked.job.deadlines;
   options.cell_time = asked.flags.cell_time;
-  options.many_epochs = ManyEpochs(FilesHere(asked, *files));
+  options.many_epochs = ManyEpochs(asked.training);
   if (asked.flags.target_auc > 0) options.target_auc = asked.flags.target_auc;
   if (asked.flags.vary_seed) options.first_seed = asked.job.model.seed;
   options.out = asked.flags.out;

@@ -13,6 +13,7 @@
 #include "bench/compare/run_cell.h"
 #include "launch/flag_set.h"
 #include "launch/job_flags.h"
+#include "worker/data/source_list.h"
 
 namespace shoal {
 
@@ -25,13 +26,15 @@ struct AskedComparison {
   std::map<std::string, ModelJob> models;  // by name
   std::vector<Cell> cells;
   int cores = 1;  // of this machine
+  // The training data's files on this host; empty if it cannot list them.
+  std::vector<LocalSource> training;
 };
 
 // Fills in what is not a flag, and the flags that others decide. `set` and
 // `job_set` have parsed the command line. INVALID_ARGUMENT: flags do not go
 // together, or a model or cell cannot be had.
 absl::Status CompleteAsked(const FlagSet& set, const FlagSet& job_set,
-                           AskedComparison* asked);
+                           const FileSystem& files, AskedComparison* asked);
 
 // The comparison as it is before its first run, without its models' facts.
 // `args`: the command line; `version`: of this program.
@@ -43,7 +46,7 @@ Comparison ComparisonBefore(const AskedComparison& asked,
 // Two runs may be put side by side if these lines are equal, and those of
 // ModelSettings for their model.
 std::string CommonSettings(const AskedComparison& asked,
-                           const std::string& version, const FileSystem& files);
+                           const std::string& version);
 std::string ModelSettings(const std::string& name, const ModelJob& model);
 
 // For the runs of its cells. `files` outlives the runner.

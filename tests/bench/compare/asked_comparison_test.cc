@@ -47,7 +47,7 @@ class AskedComparisonTest : public ::testing::Test {
     const SplitArguments split = SplitCompareArguments(set, args);
     absl::Status status = set.Parse(split.own);
     if (status.ok()) status = job_set.Parse(split.job);
-    if (status.ok()) status = CompleteAsked(set, job_set, asked.get());
+    if (status.ok()) status = CompleteAsked(set, job_set, *files_, asked.get());
     if (!status.ok()) return status;
     return asked;
   }
@@ -55,7 +55,7 @@ class AskedComparisonTest : public ::testing::Test {
                        const std::string& data = "") {
     const auto asked = Ask(args, data);
     EXPECT_TRUE(asked.ok()) << asked.status();
-    return asked.ok() ? CommonSettings(**asked, "shoal 1", *files_) : "";
+    return asked.ok() ? CommonSettings(**asked, "shoal 1") : "";
   }
   int Epochs(const std::vector<std::string>& args) {
     const auto asked = Ask(args);
@@ -130,8 +130,7 @@ TEST_F(AskedComparisonTest, RunsAreMadeOnTheHostsThatAreGiven) {
   EXPECT_THAT(options.on, ElementsAre("h1", "h2"));
   EXPECT_EQ(options.first_seed, 5u);
   // The data are on those hosts.
-  EXPECT_THAT(CommonSettings(**asked, "shoal 1", *files_),
-              HasSubstr("data=not known"));
+  EXPECT_THAT(CommonSettings(**asked, "shoal 1"), HasSubstr("data=not known"));
   EXPECT_EQ(ComparisonBefore(**asked, {}, "shoal 1", *files_).data.files, 0u);
   // They are as large as those of this host, if it has any.
   EXPECT_EQ(options.many_epochs, 10000);
