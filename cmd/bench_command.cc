@@ -21,6 +21,7 @@
 #include "bench/compare/compare_flags.h"
 #include "bench/compare/comparison_run.h"
 #include "bench/compare/lab.h"
+#include "bench/compare/pause_meter.h"
 #include "bench/compare/report.h"
 #include "bench/compare/run_cell.h"
 #include "bench/compare/run_collective.h"
@@ -80,6 +81,32 @@ absl::Status CheckAll(const AskedComparison& asked, const CellRunner& runner,
                   "measure over loopback)");
 }
 
+// Of the runs of the meter, which are short and like no run of the comparison.
+CellRunnerOptions MeterRunnerOptions(const AskedComparison& asked,
+                                     const FileSystem* files) {
+  CellRunnerOptions options = RunnerOptions(asked, files);
+  constexpr absl::Duration kTime = absl::Seconds(4);
+  const bool timed = options.cell_time > absl::ZeroDuration();
+  options.cell_time = timed ? std::min(options.cell_time, kTime) : kTime;
+  options.target_auc.reset();
+  options.first_seed.reset();
+  return options;
+}
+
+PauseMeterOptions MeterOptions(const AskedComparison& asked,
+                               const ComparisonRunOptions& run,
+                               CellRunner* runner) {
+  PauseMeterOptions options;
+  options.cores = asked.cores;
+  options.run_cell = [runner](const Cell& cell, int repeat, double speed) {
+    SummaryData data;
+    return runner->Run(cell, repeat, speed, &data);
+  };
+  options.say = run.say;
+  options.now = run.now;
+  return options;
+}
+
 bool AnyRunIsGood(const Comparison& found) {
   for (const Cell& cell : found.cells) {
     for (const CellRun& run : cell.runs) {
@@ -127,9 +154,6 @@ ExitCode Compare(const AskedComparison& asked, const Args& args,
   options.first_guess =
       (timed ? asked.flags.cell_time : absl::Minutes(1)) + absl::Seconds(5);
   options.files = &files;
-  options.run_cell = [&](const Cell& cell, int repeat, SummaryData* data) {
-    return runner.Run(cell, repeat, data);
-  };
   options.formula = [&](const Cell& cell, double mean_batch) {
     return runner.Formula(cell, mean_batch);
   };
@@ -148,7 +172,20 @@ ExitCode Compare(const AskedComparison& asked, const Args& args,
   options.say = [](const std::string& line) { std::cerr << line << std::endl; };
   const RealClock clock;
   options.now = [&clock] { return clock.Now(); };
-  const CollectiveRun collective(CollectiveOptions(asked, options, common));
+  CellRunner alone(MeterRunnerOptions(asked, &files));
+  PauseMeter meter(MeterOptions(asked, options, &alone));
+  const auto paused_speed = [&](const Cell& cell) -> absl::StatusOr<double> {
+    if (!asked.flags.lab || !asked.flags.make_up_pauses) return 1;
+    return meter.SpeedFor(cell);
+  };
+  options.run_cell = [&](const Cell& cell, int repeat,
+                         SummaryData* data) -> absl::StatusOr<CellRun> {
+    SHOAL_ASSIGN_OR_RETURN(const double speed, paused_speed(cell));
+    return runner.Run(cell, repeat, speed, data);
+  };
+  CollectiveRunOptions rings = CollectiveOptions(asked, options, common);
+  rings.paused_speed = paused_speed;
+  const CollectiveRun collective(std::move(rings));
   if (asked.flags.allreduce) {
     options.add_collective = [&](bool measure, Comparison* found) {
       return collective.Add(measure, found);

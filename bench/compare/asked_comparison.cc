@@ -124,6 +124,7 @@ std::string CommonSettings(const AskedComparison& asked,
       absl::StrCat("on=", asked.flags.on),
       absl::StrCat("cell_time=", absl::FormatDuration(asked.flags.cell_time)),
       absl::StrCat("target_auc=", asked.flags.target_auc),
+      absl::StrCat("make_up_pauses=", asked.flags.make_up_pauses),
       absl::StrCat("vary_seed=", asked.flags.vary_seed)};
   return absl::StrJoin(lines, "\n");
 }

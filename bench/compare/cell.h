@@ -84,7 +84,12 @@ struct CellRun {
   // Cores that other programs used meanwhile; 0 on real hosts, which are not
   // watched.
   double others_cores = 0;
+  // Speed of its hosts, which a lab pauses, as a share of one that is never
+  // paused; they had that much more processor time
+  // (bench/compare/pause_meter.h).
+  double paused_speed = 1;
   std::optional<double> samples_per_second;
+  // Of a host that is never paused: measured × paused_speed.
   std::optional<RoleFigures> cpu_seconds_per_sample;
   std::optional<RoleBytes> bytes_per_sample;
   // Shares of the workers' steady time by state ("compute", "wait_pull", …);

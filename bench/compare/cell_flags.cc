@@ -176,12 +176,12 @@ FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
   }
   double slowest = 1;
   for (int host = 0; host < cell.hosts; ++host) {
-    slowest = std::max(slowest, ComputeScaleOf(cell, host));
+    slowest = std::max(slowest, ComputeScaleOf(cell, host, place.paused_speed));
   }
   if (slowest > 1) {
     // The command of each host gets its own (CellRunner).
     Set(&flags, "compute_scale",
-        absl::StrFormat("%.17g", ComputeScaleOf(cell, 0)));
+        absl::StrFormat("%.17g", ComputeScaleOf(cell, 0, place.paused_speed)));
   }
   if (!place.record.empty()) Set(&flags, "record_compute", place.record);
   if (cell.dilation > 1) {

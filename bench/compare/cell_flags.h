@@ -38,6 +38,7 @@ struct CellPlace {
   // the job runs to the end of the user's epochs.
   int epochs = 0;
   std::optional<uint64_t> seed;  // nullopt: that of the job
+  double paused_speed = 1;       // of the hosts (ShareOf)
   // Least --warmup_steps of the job.
   uint64_t least_warmup_steps = 0;
 };

@@ -87,11 +87,20 @@ void AddPlace(CompareFlags* flags, FlagSet* set) {
             RealRange{.01, 1024}});
   set->Add({"dilation", &flags->dilation,
             "Dilation of a lab: the factor by which a cluster is played "
-            "slower than it is. 0: for each cell the least with which its "
-            "hosts have half of this machine's cores and its links 1 Gbit/s. "
-            "A cell that would have more than nine tenths of the cores, or "
-            "faster links, has a larger one.",
+            "slower than it is. 0: the least with which the hosts of each cell "
+            "have half of this machine's cores and its links 1 Gbit/s. A cell "
+            "that would have more than nine tenths of the cores, or faster "
+            "links, needs a larger one.",
             RealRange{0, kDilationMost}});
+  set->Add({"same_dilation", &flags->same_dilation,
+            "Whether all cells that train have the dilation of the one that "
+            "needs the largest, and so have all that replay. false: each cell "
+            "has its own, which takes less time, but cells of different "
+            "dilations are not quite comparable."});
+  set->Add({"make_up_pauses", &flags->make_up_pauses,
+            "Measure every few minutes by how much a host of a lab computes "
+            "more slowly because it is paused, and give hosts that much more "
+            "processor time."});
   set->Add({"check_dilation", &flags->check_dilation,
             "Also measure each mode and number of hosts at twice the dilation. "
             "If that differs by more than 5 %, cells that are played faster "
@@ -215,6 +224,12 @@ absl::Status CompleteCompareFlags(const FlagSet& set, CompareFlags* flags) {
     return absl::InvalidArgumentError(
         "--dilation and --check_dilation need --lab: nothing else is dilated");
   }
+  for (const char* flag : {"same_dilation", "make_up_pauses"}) {
+    if (!flags->lab && set.given(flag)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag, " needs --lab: nothing else is dilated"));
+    }
+  }
   if (flags->dilation > 0 && flags->dilation < 1) {
     return absl::InvalidArgumentError(
         "--dilation must be 0 or at least 1: a cluster cannot be played faster "
@@ -266,14 +281,9 @@ absl::StatusOr<std::vector<Cell>> CellsOf(
         "--hosts and --batch_sizes need at least one entry each");
   }
   SHOAL_ASSIGN_OR_RETURN(std::vector<Cell> cells, MakeGrid(grid));
+  if (flags.lab) Dilate({flags.dilation, flags.same_dilation}, cores, &cells);
   std::map<std::string, int> seen;
-  for (Cell& cell : cells) {
-    if (flags.lab) {
-      cell.dilation = flags.dilation > 0
-                          ? std::max(flags.dilation,
-                                     DilationOf(cell, cores, kCoresShareMost))
-                          : DilationOf(cell, cores);
-    }
+  for (const Cell& cell : cells) {
     if (++seen[cell.name] > 1) {
       return absl::InvalidArgumentError(absl::StrCat(
           "the flags ask for cell ", cell.name,

@@ -39,7 +39,10 @@ struct CompareFlags {
   bool lab = false;
   std::string on;
   double cores = 1;     // of a host; 0: not known
-  double dilation = 0;  // of the cells of a lab; 0: DilationOf
+  // Of the cells of a lab: see DilationChoice.
+  double dilation = 0;
+  bool same_dilation = true;
+  bool make_up_pauses = true;  // of the hosts of a lab: PauseMeter
   int replay_hosts = 16;
   absl::Duration cell_time = absl::Seconds(25);
   bool check_dilation = false;

@@ -21,7 +21,24 @@ double DilationOf(const Cell& cell, int cores, double share) {
                    cell.bits_per_second / kLinkMost});
 }
 
-HostShare ShareOf(const Cell& cell, int host) {
+void Dilate(const DilationChoice& choice, int cores, std::vector<Cell>* cells) {
+  double computed = 1;
+  double replayed = 1;
+  for (Cell& cell : *cells) {
+    cell.dilation =
+        choice.asked > 0
+            ? std::max(choice.asked, DilationOf(cell, cores, kCoresShareMost))
+            : DilationOf(cell, cores);
+    double& most = cell.replayed() ? replayed : computed;
+    most = std::max(most, cell.dilation);
+  }
+  if (!choice.same) return;
+  for (Cell& cell : *cells) {
+    cell.dilation = cell.replayed() ? replayed : computed;
+  }
+}
+
+HostShare ShareOf(const Cell& cell, int host, double paused_speed) {
   HostShare share;
   share.bits_per_second = cell.bits_per_second / cell.dilation;
   constexpr double kPacketSeconds = 250e-6;
@@ -31,7 +48,7 @@ HostShare ShareOf(const Cell& cell, int host) {
     share.quota = absl::InfiniteDuration();
     return share;
   }
-  double cores = cell.cores_per_host / cell.dilation;
+  double cores = cell.cores_per_host / cell.dilation / paused_speed;
   cores *= SpeedOf(cell, host);
   constexpr absl::Duration kLeastQuota = absl::Milliseconds(1);
   share.quota = std::max(kLeastQuota, share.period * cores);
@@ -39,9 +56,15 @@ HostShare ShareOf(const Cell& cell, int host) {
   return share;
 }
 
-double ComputeScaleOf(const Cell& cell, int host) {
+double LeastPausedSpeed(const Cell& cell, int cores) {
+  return cell.hosts * cell.cores_per_host / cell.dilation /
+         (kCoresShareMost * cores);
+}
+
+double ComputeScaleOf(const Cell& cell, int host, double paused_speed) {
   if (cell.cores_per_host <= 1) return 1;
-  return cell.dilation / SpeedOf(cell, host);
+  // A batch took a paused host 1 / paused_speed times as long.
+  return std::max(1.0, cell.dilation * paused_speed / SpeedOf(cell, host));
 }
 
 absl::Status CheckPlayable(const Cell& cell) {

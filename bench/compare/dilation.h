@@ -2,6 +2,7 @@
 #define SHOAL_BENCH_COMPARE_DILATION_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -15,8 +16,8 @@ namespace shoal {
 // hosts 1/t of their cores, so a second of the cluster takes t seconds, and
 // figures are multiplied back. Pure.
 
-// The fastest link that tbf was seen to pass exactly.
-inline constexpr double kLinkMost = 1e9;  // bit/s
+// The fastest link that is played. tbf was seen to pass twice that exactly.
+inline constexpr double kLinkMost = 2.5e9;  // bit/s
 // Share of the machine's cores that the hosts of a cell have together, and the
 // most that they can have: the rest is for the kernel, the launcher and others.
 // With the most, hosts wait for one another (decision 0036).
@@ -28,6 +29,20 @@ inline constexpr double kDilationMost = 64;
 // The least t >= 1 for which the hosts of the cell have at most `share` of
 // `cores` together, and a link has at most kLinkMost.
 double DilationOf(const Cell& cell, int cores, double share = kCoresShare);
+
+// How slowly the cells of one comparison are played.
+struct DilationChoice {
+  // 0: what DilationOf says. Otherwise this, or the least with kCoresShareMost
+  // if that is more.
+  double asked = 0;
+  // All computed cells have the dilation of the one that needs the largest, and
+  // so have all replayed ones. A host that is paused for longer may compute
+  // more slowly, so that an efficiency beside a cell of another dilation is
+  // wrong by as much (decision 0037). Otherwise each cell has its own.
+  bool same = true;
+};
+// Gives the cells their dilation, on a machine of `cores` cores.
+void Dilate(const DilationChoice& choice, int cores, std::vector<Cell>* cells);
 
 // What a played host may use.
 struct HostShare {
@@ -44,12 +59,18 @@ struct HostShare {
   absl::Duration quota;
 };
 // For host `host` of the cell, at the cell's dilation. A straggler has its
-// share of the processor time.
-HostShare ShareOf(const Cell& cell, int host);
+// share of the processor time. `paused_speed`: that of a host that is paused
+// for the dilation, as a share of one that never is (PauseMeter); the quota is
+// divided by it.
+HostShare ShareOf(const Cell& cell, int host, double paused_speed = 1);
+// With a lower paused_speed the hosts of the cell would have more than
+// kCoresShareMost of `cores` together. Above 1: they have more anyway.
+double LeastPausedSpeed(const Cell& cell, int cores);
 // --compute_scale of the worker on `host`. A host of one core or less computes
 // as slowly as it has processor time. Of a host with more, one thread could
-// have that of all cores together, so its computation is held back to a core's.
-double ComputeScaleOf(const Cell& cell, int host);
+// have that of all cores together, so its computation is held back to a core's
+// in a host that is not paused.
+double ComputeScaleOf(const Cell& cell, int host, double paused_speed = 1);
 
 // INVALID_ARGUMENT, and what to give: the cell would have to be played more
 // than kDilationMost times slower than it is, or a host of it would have less

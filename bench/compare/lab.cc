@@ -33,6 +33,8 @@ constexpr char kPrefix[] = "shoal-lab";
 constexpr char kNamespaces[] = "/run/netns";
 constexpr char kNet[] = "10.213.61";  // private to the namespaces
 constexpr int kHostsMost = 250;
+// Links that are tried at once have at most so many bit/s together.
+constexpr double kTogether = 1e9;
 constexpr char kQueue[] = "2500000";  // bytes that wait for the link
 constexpr absl::Duration kStreamWindow = absl::Milliseconds(500);
 constexpr int kStreamTries = 4;  // of a link whose first stream was off
@@ -94,10 +96,19 @@ absl::Status Ip(std::vector<std::string> arguments) {
   return RunTool(arguments);
 }
 
-// Limits what leaves a device. What tbf lets through at once is little more
-// than the largest packet, so that an idle link does not save up rate. It is
-// not less: tbf cuts a packet that it cannot let through at once into those of
-// the wire, and it counts their headers.
+// What tbf lets through at once. It is little more than the largest packet, so
+// that an idle link does not save up rate. It is not less: tbf cuts a packet
+// that it cannot let through at once into those of the wire, and it counts
+// their headers. What it is more is what the link carries until a timer comes
+// that is late: tbf saves no more rate than this.
+int BurstOf(const HostShare& share) {
+  constexpr double kLateSeconds = 130e-6;
+  return share.packet_bytes +
+         std::max(share.packet_bytes / 4,
+                  static_cast<int>(share.bits_per_second / 8 * kLateSeconds));
+}
+
+// Limits what leaves a device.
 absl::Status Limit(const std::string& name, const std::string& device,
                    const HostShare& share) {
   if (share.bits_per_second <= 0) return absl::OkStatus();
@@ -106,7 +117,7 @@ absl::Status Limit(const std::string& name, const std::string& device,
   return RunTool({"tc", "-n", name, "qdisc", "add", "dev", device, "root",
                   "tbf", "rate",
                   absl::StrFormat("%.0fbit", share.bits_per_second), "burst",
-                  absl::StrCat(share.packet_bytes * 5 / 4), "limit", kQueue});
+                  absl::StrCat(BurstOf(share)), "limit", kQueue});
 }
 
 }  // namespace
@@ -243,7 +254,7 @@ absl::StatusOr<std::vector<double>> Lab::Streams() const {
       const int to = (from + 1) % size();
       const double more = shares_[from].bits_per_second;
       if (!busy.empty() &&
-          (busy.count(from) + busy.count(to) > 0 || sum + more > kLinkMost)) {
+          (busy.count(from) + busy.count(to) > 0 || sum + more > kTogether)) {
         later.push_back(from);
         continue;
       }

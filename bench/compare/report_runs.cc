@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -69,6 +70,27 @@ std::string ModeOnHosts(const Cell& cell) {
   return absl::StrCat(ModeName(cell), " on ", HostsText(cell.hosts));
 }
 
+// How much slower hosts were because a lab pauses them; "" if they were not, or
+// it was not measured.
+std::string PausesText(const Comparison& comparison) {
+  std::vector<double> speeds;
+  for (const Cell& cell : comparison.cells) {
+    for (const CellRun& run : cell.runs) {
+      if (run.paused_speed < 1) speeds.push_back(run.paused_speed);
+    }
+  }
+  const auto spread = SpreadOfValues(std::move(speeds));
+  if (!spread.has_value()) return "";
+  return HtmlParagraph(absl::StrFormat(
+      "A host that is played slowly is paused most of the time. Meanwhile "
+      "others use the caches, so a sample takes it more processor time than a "
+      "host that is never paused. One host was measured with and without "
+      "pauses, every few minutes: with them it had %.2f of its speed (%.2f to "
+      "%.2f). All hosts got that much more processor time, and processor times "
+      "in this report are those of a host that is never paused.",
+      spread->median, spread->least, spread->most));
+}
+
 // Of which modes and hosts it was tried whether the dilation changes figures.
 std::string DilationCheckText(const Comparison& comparison) {
   if (comparison.where != "lab") return "";  // nothing is dilated
@@ -96,6 +118,7 @@ std::string DilationCheckText(const Comparison& comparison) {
     if (tried.insert(name).second) untried.push_back(name);
   }
   std::string html = "<h3>Does the dilation change the figures?</h3>\n";
+  html += PausesText(comparison);
   if (table.empty()) {
     return html + HtmlParagraph(
                       "It is not known: no cell was tried at twice its "
@@ -209,6 +232,7 @@ std::string RunsSection(const Comparison& comparison) {
        {"link", "stream, Mbit/s"},
        {"link_expected", "expected"},
        {"others_cores", "cores of others"},
+       {"paused_speed", "paused speed"},
        {"ok", "ended", false}});
   for (const Cell& cell : comparison.cells) {
     for (const CellRun& run : cell.runs) {
@@ -225,7 +249,7 @@ std::string RunsSection(const Comparison& comparison) {
            FigureText(run.auc), megabits(run.link_bits_per_second),
            megabits(run.link_expected),
            absl::StrFormat("%.2f", run.others_cores),
-           run.ok ? "well" : run.error});
+           FigureText(run.paused_speed), run.ok ? "well" : run.error});
     }
   }
   return ReportSection(

@@ -22,6 +22,7 @@
 #include "bench/compare/byte_formula.h"
 #include "bench/compare/cpu_watch.h"
 #include "bench/compare/dilation.h"
+#include "bench/compare/pause_meter.h"
 #include "bench/compare/run_window.h"
 #include "job/job_id_growth.h"
 #include "job/job_plan.h"
@@ -182,12 +183,14 @@ std::optional<RoleBytes> CellRunner::Formula(const Cell& cell,
 }
 
 absl::StatusOr<CellRun> CellRunner::Run(const Cell& cell, int repeat,
+                                        double paused_speed,
                                         SummaryData* data) {
   CellRun run;
   absl::Status measured;
   for (int i = 0; i < kWarmUpTries; ++i) {
     run = CellRun();
     run.repeat = repeat;
+    run.paused_speed = paused_speed;
     uint64_t early = 0;
     measured = Measure(cell, data, &run, &early);
     if (early == 0 || absl::IsCancelled(measured)) break;
@@ -219,6 +222,7 @@ absl::Status CellRunner::MeasureLink(const Cell& cell, const Lab& lab,
 
 absl::StatusOr<LaunchedJobOptions> CellRunner::PlanStart(const Cell& cell,
                                                          Planned* job,
+                                                         double paused_speed,
                                                          const Lab* lab) const {
   if (lab == nullptr && options_.where != "hosts") {
     SHOAL_ASSIGN_OR_RETURN(job->token, TemporaryToken::Create());
@@ -236,7 +240,7 @@ absl::StatusOr<LaunchedJobOptions> CellRunner::PlanStart(const Cell& cell,
           for (int i = 0; i < lab->size(); ++i) {
             if (lab->address(i) != host.address) continue;
             argument = absl::StrFormat("--compute_scale=%.17g",
-                                       ComputeScaleOf(cell, i));
+                                       ComputeScaleOf(cell, i, paused_speed));
           }
         }
         return on_host(host, own);
@@ -253,21 +257,19 @@ absl::StatusOr<LaunchedJobEnd> CellRunner::Launch(
   return absl::AbortedError(absl::StrCat(end.status.message()));
 }
 
-absl::StatusOr<std::unique_ptr<Lab>> CellRunner::LabOf(const Cell& cell) const {
+absl::StatusOr<std::unique_ptr<Lab>> CellRunner::LabOf(
+    const Cell& cell, double paused_speed) const {
   if (options_.where != "lab") return nullptr;
   std::vector<HostShare> shares;
-  for (int i = 0; i < cell.hosts; ++i) shares.push_back(ShareOf(cell, i));
+  for (int i = 0; i < cell.hosts; ++i) {
+    shares.push_back(ShareOf(cell, i, paused_speed));
+  }
   return Lab::Make(std::move(shares));
 }
 
-absl::StatusOr<std::string> CellRunner::ProfileOf(const Cell& cell,
-                                                  int repeat) {
-  Cell alone = cell;
-  alone.hosts = 1;
-  alone.bits_per_second = 0;
-  alone.compute = kComputed;
-  alone.backup_workers = 0;
-  alone.straggler.reset();
+absl::StatusOr<std::string> CellRunner::ProfileOf(const Cell& cell, int repeat,
+                                                  double paused_speed) {
+  const Cell alone = AloneOf(cell);
   const std::string name = absl::StrFormat(
       "%s_%s_b%d_c%.4g_t%.4g.%d", alone.model, alone.mode, alone.batch_size,
       alone.cores_per_host, alone.dilation, repeat + 1);
@@ -277,7 +279,9 @@ absl::StatusOr<std::string> CellRunner::ProfileOf(const Cell& cell,
   // Whole records alone have the name that is looked for.
   place.record = path + ".part";
   place.epochs = options_.many_epochs;
-  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Lab> lab, LabOf(alone));
+  place.paused_speed = paused_speed;
+  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Lab> lab,
+                         LabOf(alone, paused_speed));
   if (lab != nullptr) place.hosts = lab->Hosts();
   SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Planned> planned,
                          Plan(FlagsOfCell(alone, options_.job.at(alone.model),
@@ -288,10 +292,10 @@ absl::StatusOr<std::string> CellRunner::ProfileOf(const Cell& cell,
             figures.wall_seconds >= kRecordSeconds);
   };
   const std::string what = "cannot record the computation";
-  SHOAL_RETURN_IF_ERROR(
-      Annotate(RunJob(alone, planned.get(), lab.get(), "record_" + name, enough)
-                   .status(),
-               what));
+  SHOAL_RETURN_IF_ERROR(Annotate(RunJob(alone, paused_speed, planned.get(),
+                                        lab.get(), "record_" + name, enough)
+                                     .status(),
+                                 what));
   SHOAL_RETURN_IF_ERROR(
       Annotate(options_.files->Rename(place.record, path), what));
   return path;
@@ -321,14 +325,17 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
     place.least_warmup_steps = steps->second;
   }
   place.epochs = timed() ? options_.many_epochs : 0;
+  place.paused_speed = run->paused_speed;
   if (options_.first_seed.has_value()) {
     place.seed = *options_.first_seed + static_cast<uint64_t>(run->repeat);
   }
   if (cell.replayed()) {
-    SHOAL_ASSIGN_OR_RETURN(place.profile, ProfileOf(cell, run->repeat));
+    SHOAL_ASSIGN_OR_RETURN(place.profile,
+                           ProfileOf(cell, run->repeat, run->paused_speed));
   }
   SHOAL_RETURN_IF_ERROR(CheckRoom(cell, place));
-  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Lab> lab, LabOf(cell));
+  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Lab> lab,
+                         LabOf(cell, run->paused_speed));
   if (lab != nullptr) SHOAL_RETURN_IF_ERROR(MeasureLink(cell, *lab, run));
   place.hosts = lab == nullptr ? HostsOf(cell) : lab->Hosts();
   SHOAL_ASSIGN_OR_RETURN(
@@ -345,7 +352,8 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
     return window.IsOver(figures.step, absl::Seconds(figures.wall_seconds));
   };
   const CpuWatch watch;
-  const auto end = RunJob(cell, planned.get(), lab.get(), cell.name, enough);
+  const auto end = RunJob(cell, run->paused_speed, planned.get(), lab.get(),
+                          cell.name, enough);
   *early = window.early().value_or(0);
   // A job that trained too early is not blamed for how it ended.
   if (!end.ok() && (*early == 0 || absl::IsCancelled(end.status()))) {
@@ -360,9 +368,11 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
 }
 
 absl::StatusOr<LaunchedJobEnd> CellRunner::RunJob(
-    const Cell& cell, Planned* planned, Lab* lab, const std::string& name,
+    const Cell& cell, double paused_speed, Planned* planned, Lab* lab,
+    const std::string& name,
     absl::FunctionRef<bool(const ProgressFigures&)> enough) const {
-  SHOAL_ASSIGN_OR_RETURN(LaunchedJobOptions job, PlanStart(cell, planned, lab));
+  SHOAL_ASSIGN_OR_RETURN(LaunchedJobOptions job,
+                         PlanStart(cell, planned, paused_speed, lab));
   bool limited = lab == nullptr;
   absl::Status limits;
   job.stop_when = [&](const ProgressFigures& figures) {

@@ -61,10 +61,12 @@ class CellRunner {
   std::vector<IdCount> IdGrowth(const std::string& model, int batch);
   std::optional<RoleBytes> Formula(const Cell& cell, double mean_batch);
 
-  // Runs the cell once. Everything that fails is in the run's `error`, so that
-  // other cells go on. CANCELLED alone is an error of its own: a signal asked
-  // for the end. *data is as of ReadSummary.
-  absl::StatusOr<CellRun> Run(const Cell& cell, int repeat, SummaryData* data);
+  // Runs the cell once, with the quotas of ShareOf(cell, host, paused_speed).
+  // Everything that fails is in the run's `error`, so that other cells go on.
+  // CANCELLED alone is an error of its own: a signal asked for the end. *data
+  // is as of ReadSummary.
+  absl::StatusOr<CellRun> Run(const Cell& cell, int repeat, double paused_speed,
+                              SummaryData* data);
 
  private:
   struct Planned;
@@ -76,28 +78,33 @@ class CellRunner {
   // RESOURCE_EXHAUSTED: the hosts of the cell do not fit into this machine's
   // memory together.
   absl::Status CheckRoom(const Cell& cell, CellPlace place) const;
-  // `run` has its repeat. *early, if it is not 0, says how many steps there
-  // were before the hosts had their shares of the cores: half of the warm-up or
-  // more. The job was then stopped, and must have a longer one.
+  // `run` has its repeat and paused speed. *early, if it is not 0, says how
+  // many steps there were before the hosts had their shares of the cores: half
+  // of the warm-up or more. The job was then stopped, and must have a longer
+  // one.
   absl::Status Measure(const Cell& cell, SummaryData* data, CellRun* run,
                        uint64_t* early);
   // The hosts of the cell, played; null unless in the lab.
-  absl::StatusOr<std::unique_ptr<Lab>> LabOf(const Cell& cell) const;
+  absl::StatusOr<std::unique_ptr<Lab>> LabOf(const Cell& cell,
+                                             double paused_speed) const;
   // Runs the planned job, which logs under `name`, until `enough` is true. The
   // first call of `enough` has the first figures since the data came. The hosts
   // of the lab have had their shares of the cores since then; processes start
   // at full speed, and that part is not measured.
   absl::StatusOr<LaunchedJobEnd> RunJob(
-      const Cell& cell, Planned* planned, Lab* lab, const std::string& name,
+      const Cell& cell, double paused_speed, Planned* planned, Lab* lab,
+      const std::string& name,
       absl::FunctionRef<bool(const ProgressFigures&)> enough) const;
   absl::Status MeasureLink(const Cell& cell, const Lab& lab, CellRun* run);
   absl::StatusOr<LaunchedJobOptions> PlanStart(const Cell& cell, Planned* job,
+                                               double paused_speed,
                                                const Lab* lab) const;
   // The path of a profile for a repeat of the cell, which is recorded if it is
   // not there: of one host of the cell, as it computes beside all else that it
   // does in this mode. Each repeat has its own, since the machine computes
   // faster in some minutes than in others.
-  absl::StatusOr<std::string> ProfileOf(const Cell& cell, int repeat);
+  absl::StatusOr<std::string> ProfileOf(const Cell& cell, int repeat,
+                                        double paused_speed);
   absl::StatusOr<LaunchedJobEnd> Launch(LaunchedJobOptions options,
                                         const std::string& log) const;
 

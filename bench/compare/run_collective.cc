@@ -106,8 +106,14 @@ absl::StatusOr<AllReduceResult> CollectiveRun::Run(
   std::vector<RemoteHost> places;  // empty: this host
   std::vector<std::string> addresses;
   if (options_.where == "lab") {
+    double paused_speed = 1;
+    if (options_.paused_speed) {
+      SHOAL_ASSIGN_OR_RETURN(paused_speed, options_.paused_speed(cell));
+    }
     std::vector<HostShare> shares;
-    for (int i = 0; i < cell.hosts; ++i) shares.push_back(ShareOf(cell, i));
+    for (int i = 0; i < cell.hosts; ++i) {
+      shares.push_back(ShareOf(cell, i, paused_speed));
+    }
     SHOAL_ASSIGN_OR_RETURN(lab, Lab::Make(std::move(shares)));
     SHOAL_RETURN_IF_ERROR(lab->LimitCores());
     SHOAL_ASSIGN_OR_RETURN(places, ParseRemoteHosts(lab->Hosts()));

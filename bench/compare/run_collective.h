@@ -26,6 +26,8 @@ struct CollectiveRunOptions {
   // What a file of the directory must have in common with this comparison.
   std::string settings;
   const FileSystem* files = nullptr;  // outlives the run
+  // The paused speed of the hosts of a cell (PauseMeter); null: 1.
+  std::function<absl::StatusOr<double>(const Cell&)> paused_speed;
   // CANCELLED once a signal has asked for the end.
   std::function<absl::Status()> stopped;
   std::function<void(const std::string& line)> say;

@@ -33,13 +33,15 @@ std::optional<double> Above0(const JsonNode& node, const char* field) {
   return number.has_value() && *number > 0 ? number : std::nullopt;
 }
 
-std::optional<RoleFigures> CpuSeconds(const JsonNode& steady, double samples) {
+std::optional<RoleFigures> CpuSeconds(const JsonNode& steady, double samples,
+                                      double paused_speed) {
   const JsonNode cpu = steady.Field("cpu_seconds");
   if (samples <= 0 || !Has(cpu, "worker") || !Has(cpu, "ps")) {
     return std::nullopt;
   }
-  return RoleFigures{cpu.Field("worker").Double() / samples,
-                     cpu.Field("ps").Double() / samples};
+  const double scale = paused_speed / samples;
+  return RoleFigures{cpu.Field("worker").Double() * scale,
+                     cpu.Field("ps").Double() * scale};
 }
 
 // Rows of one role that do not name the other side are those of the other
@@ -160,7 +162,8 @@ absl::Status ReadSummary(absl::string_view text, const Cell& cell,
     }
   }
   if (!cell.replayed()) {
-    run->cpu_seconds_per_sample = CpuSeconds(steady, samples);
+    run->cpu_seconds_per_sample =
+        CpuSeconds(steady, samples, run->paused_speed);
   }
   run->bytes_per_sample = Bytes(steady, samples);
   ReadStates(steady, run);

@@ -18,13 +18,13 @@ struct SummaryData {
 };
 
 // Reads the figures of a job's summary (docs/summary.md) into *run, multiplied
-// back by the cell's dilation: rates times it, seconds divided by it. Bytes,
-// processor time and AUC stay as they are. Figures that the summary lacks stay
-// std::nullopt. `target_auc`: for seconds_to_target, the first moment of the
-// curve at which the progressive AUC was at least so high, in the first pass
-// over the data alone, since later passes score rows that were trained on.
-// *data is what the summary says about the data. INVALID_ARGUMENT, with the
-// place: the text is no summary. Pure.
+// back by the cell's dilation: rates times it, seconds divided by it. Processor
+// time is multiplied by run->paused_speed. Bytes and AUC stay as they are.
+// Figures that the summary lacks stay std::nullopt. `target_auc`: for
+// seconds_to_target, the first moment of the curve at which the progressive AUC
+// was at least so high, in the first pass over the data alone, since later
+// passes score rows that were trained on. *data is what the summary says about
+// the data. INVALID_ARGUMENT, with the place: the text is no summary. Pure.
 absl::Status ReadSummary(absl::string_view text, const Cell& cell,
                          std::optional<double> target_auc, CellRun* run,
                          SummaryData* data);

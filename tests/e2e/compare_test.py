@@ -193,7 +193,7 @@ class CompareTest(harness.ShoalTest):
             *self.flags("--lab", "--modes=hybrid", "--hosts=2",
                         "--networks=100mbit", "--repeats=1", "--cores=0.4",
                         "--cell_time=1s", "--straggler=1:0.5",
-                        "--dilation=2"))
+                        "--dilation=2", "--make_up_pauses=false"))
         self.assertEqual(compare.wait(120), 0, compare.output())
         self.expect_nothing_left(compare.popen.pid)
         self.assertTrue(glob.glob(f"{self.out}/dilation/*_twice.1.json"))
@@ -204,6 +204,7 @@ class CompareTest(harness.ShoalTest):
             [run] = cell["runs"]
             self.expect_run(cell, run)
             self.assertEqual(cell["compute"], "computed")
+            self.assertEqual(run["paused_speed"], 1)
             self.assertGreaterEqual(cell["dilation"], 2)
             self.assertAlmostEqual(run["link_expected"] / 1e8, .9564, 3)
             # A busy machine has a slower link, and the cell is grey then.
@@ -220,7 +221,7 @@ class CompareTest(harness.ShoalTest):
 
     def test_a_lab_records_and_replays(self):
         self.need_lab()
-        self.run_ok("shoal", *self.flags(
+        output = self.run_ok("shoal", *self.flags(
             "--lab", "--modes=async", "--hosts=1", "--repeats=1",
             "--cores=1.5", "--cell_time=300ms", "--replay_hosts=1",
             "--dilation=2", "--check_dilation=false"))
@@ -228,16 +229,25 @@ class CompareTest(harness.ShoalTest):
         [run] = cell["runs"]
         self.expect_run(cell, run)
         self.assertEqual(cell["compute"], "replayed")
+        # Before it, one host trained with and without pauses.
+        self.assertIn("how much pauses slow a host down, model linear_probe in "
+                      "mode async at dilation 2", output)
+        self.assertIn("us a sample without pauses", output)
+        for how in ("unpaused", "paused_t2"):
+            self.assertTrue(os.path.exists(
+                f"{self.out}/logs/linear_probe_async_h1_{how}.log"))
+        self.assertGreater(run["paused_speed"], 0)
+        self.assertLessEqual(run["paused_speed"], 1)
         [profile] = glob.glob(f"{self.out}/profiles/*")
         self.assertTrue(profile.endswith("_c1.5_t2.1.json"), profile)
-        with open(glob.glob(f"{self.out}/logs/*_h1_*.log")[0]) as log:
+        with open(f"{self.out}/logs/{cell['name']}.log") as log:
             self.assertIn("compute replayed from " + profile, log.read())
 
     def test_a_lab_is_removed_after_a_signal_and_after_a_kill(self):
         self.need_lab()
         flags = self.flags("--lab", "--modes=ring", "--hosts=2",
                            "--networks=none", "--repeats=1",
-                           "--cell_time=60s")
+                           "--cell_time=60s", "--make_up_pauses=false")
         for number, code in ((signal.SIGTERM, 3), (signal.SIGKILL, -9)):
             compare = self.start(f"compare {number}", "shoal", *flags)
             self.wait_until_it_trains()
@@ -248,13 +258,17 @@ class CompareTest(harness.ShoalTest):
             if number == signal.SIGTERM:
                 self.expect_nothing_left(pid)
         self.assertTrue(self.left(pid))
-        after = self.start("compare after", "shoal", *flags)
+        # The next one is stopped while it measures what pauses cost.
+        after = self.start("compare after", "shoal", *flags,
+                           "--make_up_pauses")
         after.wait_for_line("leftover")
         after.wait_for_line("run 1 of ")
         self.expect_nothing_left(pid)
         self.wait_until_it_trains()
         after.signal(signal.SIGTERM)
         self.assertEqual(after.wait(60), 3, after.output())
+        self.assertIn("how much pauses slow a host down", after.output())
+        self.expect_nothing_left(after.popen.pid)
 
     def wait_until_it_trains(self):
         """Waits until the log of a job says so, and removes the log."""

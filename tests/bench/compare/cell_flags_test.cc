@@ -140,6 +140,9 @@ TEST(FlagsOfCellTest, AThreadOfAHostOfManyCoresIsAsSlowAsOneOfThem) {
   cell.cores_per_host = 2;
   cell.dilation = 8;
   EXPECT_EQ(FlagsOfCell(cell, kJob, {}, {}).at("compute_scale"), "8");
+  CellPlace place;
+  place.paused_speed = .75;
+  EXPECT_EQ(FlagsOfCell(cell, kJob, {}, place).at("compute_scale"), "6");
   // A slow host, in a cluster that is played as fast as it is.
   cell.dilation = 1;
   EXPECT_EQ(FlagsOfCell(cell, kJob, {}, {}).count("compute_scale"), 0u);
@@ -297,6 +300,8 @@ TEST(CompleteCompareFlagsTest, RefusesFlagsThatDoNotGoTogether) {
       {"--straggler=1:0.5"},
       {"--check_dilation"},
       {"--dilation=2"},
+      {"--same_dilation=false"},
+      {"--make_up_pauses=false"},
       {"--lab", "--dilation=0.5"},
       {"--cores=2"},
       {"--target_auc=.7", "--cell_time=5s"}};
@@ -315,7 +320,7 @@ TEST(CellsOfTest, ALabDilatesAndNothingElseDoes) {
   CompareFlags flags;
   flags.modes = "ring";
   flags.hosts = {4};
-  flags.networks = "10gbit";
+  flags.networks = "25gbit";
   const std::map<std::string, ModelJob> job = {{"A", {}}};
   EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 1);
   flags.lab = true;
@@ -332,6 +337,19 @@ TEST(CellsOfTest, ALabDilatesAndNothingElseDoes) {
   EXPECT_DOUBLE_EQ(CellsOf(flags, job, 2)->at(0).dilation, 4 / 1.8);
   flags.hosts = {4, 4};
   EXPECT_THAT(CellsOf(flags, job, 2).status().message(), HasSubstr("twice"));
+}
+
+TEST(CellsOfTest, AllCellsHaveOneDilationUnlessItIsNotWanted) {
+  CompareFlags flags;
+  flags.lab = true;
+  flags.modes = "ring";
+  flags.hosts = {1, 4};
+  flags.networks = "1gbit";
+  const std::map<std::string, ModelJob> job = {{"A", {}}};
+  EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 4);
+  flags.same_dilation = false;
+  EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 1);
+  EXPECT_EQ(CellsOf(flags, job, 2)->at(1).dilation, 4);
 }
 
 TEST(FormulaOfTest, AddsUpToTheFormulasOfTheModes) {

@@ -38,6 +38,7 @@ CellRun WholeRun() {
   run.logloss = .45;
   run.seconds_to_target = 12.5;
   run.epoch_seconds = 60;
+  run.paused_speed = .8125;
   return run;
 }
 
@@ -239,6 +240,16 @@ TEST(ComparisonJsonTest, ReadsACellWithoutItsDilation) {
   EXPECT_EQ(ParseComparison(text)->cells[0].dilation_difference, std::nullopt);
 }
 
+TEST(ComparisonJsonTest, ReadsRunsOfBeforePausesWereMadeUpFor) {
+  const std::string key = "          \"paused_speed\": 0.8125,\n";
+  const std::string text = ComparisonJson(Whole());
+  ASSERT_THAT(text, HasSubstr(key));
+  EXPECT_EQ(ParseComparison(text)->cells[0].runs[0].paused_speed, .8125);
+  const auto parsed = ParseComparison(absl::StrReplaceAll(text, {{key, ""}}));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->cells[0].runs[0].paused_speed, 1);
+}
+
 TEST(ComparisonJsonTest, ReadsVerdictsOfEarlierVersions) {
   const std::string text = absl::StrReplaceAll(
       ComparisonJson(Whole()),
@@ -278,6 +289,8 @@ TEST(ComparisonJsonTest, RefusesWhatCannotBe) {
   EXPECT_THAT(ErrorWith("\"dilation_difference\": -0.03125",
                         "\"dilation_difference\": -2"),
               HasSubstr("cells[0].dilation_difference: is not a finite"));
+  EXPECT_THAT(ErrorWith("\"paused_speed\": 0.8125", "\"paused_speed\": 0"),
+              HasSubstr("cells[0].runs[0].paused_speed: is not above 0"));
   EXPECT_THAT(ErrorWith("\"share\": 0.5", "\"share\": 0"),
               HasSubstr("straggler.share: is not above 0"));
   EXPECT_THAT(ErrorWith("A_ring_h16_b64_none", "A_ssp_h2_b1024_1gbit"),

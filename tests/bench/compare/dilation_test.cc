@@ -1,6 +1,7 @@
 #include "bench/compare/dilation.h"
 
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 namespace shoal {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Cell CellOf(int hosts, double cores, double bits) {
@@ -24,9 +26,49 @@ TEST(DilationTest, IsTheLeastThatCoresAndLinksAllow) {
   EXPECT_DOUBLE_EQ(DilationOf(CellOf(2, 1, 1e9), 2, .9), 2 / 1.8);
   EXPECT_DOUBLE_EQ(DilationOf(CellOf(8, 1, 1e9), 2), 8);
   EXPECT_DOUBLE_EQ(DilationOf(CellOf(8, 1, 1e9), 2, .9), 8 / 1.8);
-  EXPECT_DOUBLE_EQ(DilationOf(CellOf(8, 1, 1e10), 2), 10);
+  EXPECT_DOUBLE_EQ(DilationOf(CellOf(2, 1, 1e10), 2), 4);
+  EXPECT_DOUBLE_EQ(DilationOf(CellOf(8, 1, 1e10), 2), 8);
   EXPECT_DOUBLE_EQ(DilationOf(CellOf(2, .5, 1e8), 2), 1);
   EXPECT_DOUBLE_EQ(DilationOf(CellOf(2, 1, 1e9), 64), 1);
+}
+
+// One host, two and eight at 1 Gbit/s, and two at 25 Gbit/s.
+std::vector<Cell> CellsOfSeveralDilations() {
+  return {CellOf(1, 1, 0), CellOf(2, 1, 1e9), CellOf(8, 1, 1e9),
+          CellOf(2, 1, 2.5e10)};
+}
+
+std::vector<double> DilationsOf(const std::vector<Cell>& cells) {
+  std::vector<double> dilations;
+  for (const Cell& cell : cells) dilations.push_back(cell.dilation);
+  return dilations;
+}
+
+TEST(DilateTest, AllCellsHaveThatOfTheSlowest) {
+  std::vector<Cell> cells = CellsOfSeveralDilations();
+  Dilate({}, 2, &cells);
+  EXPECT_THAT(DilationsOf(cells), ElementsAre(10, 10, 10, 10));
+  Dilate({12}, 2, &cells);
+  EXPECT_THAT(DilationsOf(cells), ElementsAre(12, 12, 12, 12));
+  Dilate({3}, 2, &cells);
+  EXPECT_THAT(DilationsOf(cells), ElementsAre(10, 10, 10, 10));
+}
+
+TEST(DilateTest, EachCellHasItsOwn) {
+  std::vector<Cell> cells = CellsOfSeveralDilations();
+  Dilate({0, /*same=*/false}, 2, &cells);
+  EXPECT_THAT(DilationsOf(cells), ElementsAre(1, 2, 8, 10));
+  Dilate({3, /*same=*/false}, 2, &cells);
+  EXPECT_THAT(DilationsOf(cells), ElementsAre(3, 3, 8 / 1.8, 10));
+}
+
+TEST(DilateTest, ReplayedCellsHaveOneOfTheirOwn) {
+  std::vector<Cell> cells = CellsOfSeveralDilations();
+  cells.push_back(CellOf(16, 1, 1e9));
+  cells.push_back(CellOf(1, 1, 0));
+  cells[4].compute = cells[5].compute = kReplayed;
+  Dilate({}, 2, &cells);
+  EXPECT_THAT(DilationsOf(cells), ElementsAre(10, 10, 10, 10, 16, 16));
 }
 
 TEST(DilationTest, AHostHasItsShareOfCoresAndLink) {
@@ -96,12 +138,33 @@ TEST(DilationTest, AStragglerHasLessTime) {
   EXPECT_DOUBLE_EQ(ComputeScaleOf(cell, 1), 1);
 }
 
+TEST(DilationTest, AHostThatIsSlowerForItsPausesHasMoreTime) {
+  Cell cell = CellOf(2, 1, 1e9);
+  cell.dilation = 8;
+  const HostShare share = ShareOf(cell, 0, /*paused_speed=*/.75);
+  EXPECT_EQ(share.quota, absl::Milliseconds(1));
+  EXPECT_EQ(share.period, absl::Milliseconds(6));
+  EXPECT_DOUBLE_EQ(share.bits_per_second, 1.25e8);
+}
+
+TEST(DilationTest, HostsHaveNoMoreThanNineTenthsOfTheCores) {
+  Cell cell = CellOf(8, 1, 1e9);
+  cell.dilation = 8;
+  EXPECT_DOUBLE_EQ(LeastPausedSpeed(cell, 2), 1 / 1.8);
+  EXPECT_DOUBLE_EQ(LeastPausedSpeed(cell, 4), .5 / 1.8);
+  cell.dilation = 8 / 1.8;
+  EXPECT_DOUBLE_EQ(LeastPausedSpeed(cell, 2), 1);
+}
+
 TEST(DilationTest, OneThreadHasNoMoreThanACore) {
   Cell cell = CellOf(4, 2, 1e9);
   cell.dilation = 8;
   cell.straggler = Straggler{1, .5};
   EXPECT_DOUBLE_EQ(ComputeScaleOf(cell, 0), 8);
   EXPECT_DOUBLE_EQ(ComputeScaleOf(cell, 1), 16);
+  // Pauses slow a batch down too.
+  EXPECT_DOUBLE_EQ(ComputeScaleOf(cell, 0, /*paused_speed=*/.75), 6);
+  EXPECT_DOUBLE_EQ(ComputeScaleOf(cell, 0, /*paused_speed=*/.1), 1);
   cell.cores_per_host = 1;
   EXPECT_DOUBLE_EQ(ComputeScaleOf(cell, 0), 1);
 }

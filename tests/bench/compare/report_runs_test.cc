@@ -54,6 +54,17 @@ TEST(ReportRunsTest, SaysWhatIsPredictedAndWhyTheRestIsNot) {
   ExpectLacks(ReportHtml(comparison), "What is not predicted");
 }
 
+TEST(ReportRunsTest, SaysHowMuchPausesSlowedHostsDown) {
+  Comparison comparison = MadeComparison::Make();
+  ExpectLacks(ReportHtml(comparison), "is paused most of the time");
+  comparison.cells[1].runs[0].paused_speed = .625;
+  comparison.cells[2].runs[0].paused_speed = .75;
+  comparison.cells[2].runs[1].paused_speed = .8125;
+  ExpectHas(ReportHtml(comparison),
+            "it had 0.75 of its speed (0.62 to 0.81). All hosts got that much "
+            "more processor time");
+}
+
 TEST(ReportRunsTest, SaysOfWhichModesAndHostsTheDilationWasChecked) {
   Comparison comparison = MadeComparison::Make();
   const std::string html = ReportHtml(comparison);

@@ -341,6 +341,7 @@ TEST(CompareReportTest, EveryRunAndEveryAllReduceStandsInATable) {
       ExpectReads(row.at("samples_per_second"), *run.samples_per_second);
       ExpectReads(row.at("step_p99"), run.step_seconds->p99 * 1e3);
       ExpectReads(row.at("others_cores"), run.others_cores);
+      ExpectReads(row.at("paused_speed"), run.paused_speed);
       if (run.auc) ExpectReads(row.at("auc"), *run.auc);
       EXPECT_EQ(row.at("auc") == "–", !run.auc.has_value());
       if (!run.link_expected) continue;

@@ -91,6 +91,16 @@ TEST(ReadSummaryTest, MultipliesBackWhatIsTimeAndNothingElse) {
   EXPECT_EQ(run.seconds_to_target, std::nullopt);
 }
 
+TEST(ReadSummaryTest, ProcessorTimeIsThatOfAHostThatIsNotPaused) {
+  CellRun run;
+  run.paused_speed = .5;
+  SummaryData data;
+  ASSERT_TRUE(ReadSummary(kSummary, Dilated(), std::nullopt, &run, &data).ok());
+  EXPECT_EQ(run.cpu_seconds_per_sample->worker, .002);
+  EXPECT_EQ(run.cpu_seconds_per_sample->ps, .0005);
+  EXPECT_EQ(run.samples_per_second, 400);
+}
+
 TEST(ReadSummaryTest, TheTargetCountsInTheFirstPassAlone) {
   EXPECT_EQ(Read(Dilated(), kSummary, .72).seconds_to_target, 2);
   EXPECT_EQ(Read(Dilated(), kSummary, .78).seconds_to_target, std::nullopt);

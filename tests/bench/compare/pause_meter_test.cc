@@ -1,0 +1,217 @@
+#include "bench/compare/pause_meter.h"
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A host that takes 40 us a sample, and `slow_` times as long if it is paused.
+class PauseMeterTest : public ::testing::Test {
+ protected:
+  PauseMeter Make() {
+    PauseMeterOptions options;
+    options.cores = 2;
+    options.run_cell = [this](const Cell& cell, int repeat,
+                              double paused_speed) -> absl::StatusOr<CellRun> {
+      if (stopped_) return absl::CancelledError("stopped by SIGINT");
+      runs_.push_back(absl::StrCat(cell.name, ".", repeat, " ", paused_speed));
+      cells_.push_back(cell);
+      CellRun run;
+      run.ok = true;
+      run.paused_speed = paused_speed;
+      const double seconds = 40e-6 * (cell.dilation > 1 ? slow_ : 1);
+      // Figures are multiplied back.
+      run.cpu_seconds_per_sample = RoleFigures{.75 * seconds * paused_speed,
+                                               .25 * seconds * paused_speed};
+      if (change_) change_(&run);
+      return run;
+    };
+    options.say = [this](const std::string& line) { said_ += line + "\n"; };
+    options.now = [this] { return now_; };
+    return PauseMeter(std::move(options));
+  }
+
+  static Cell Hosts(int hosts, double dilation) {
+    Cell cell;
+    cell.model = "A";
+    cell.hosts = hosts;
+    cell.mode = "async";
+    cell.network = "1gbit";
+    cell.bits_per_second = 1e9;
+    cell.dilation = dilation;
+    return cell;
+  }
+
+  double slow_ = 1.25;
+  bool stopped_ = false;
+  std::function<void(CellRun*)> change_;
+  absl::Time now_ = absl::FromUnixSeconds(1'800'000'000);
+  std::vector<std::string> runs_;
+  std::vector<Cell> cells_;
+  std::string said_;
+};
+
+TEST(AloneOfTest, IsOneHostThatComputes) {
+  Cell cell;
+  cell.hosts = 4;
+  cell.network = "1gbit";
+  cell.bits_per_second = 1e9;
+  cell.cores_per_host = .5;
+  cell.dilation = 3;
+  cell.compute = kReplayed;
+  cell.backup_workers = 1;
+  cell.straggler = Straggler{1, .5};
+  const Cell alone = AloneOf(cell);
+  EXPECT_EQ(alone.hosts, 1);
+  EXPECT_EQ(alone.network, "none");
+  EXPECT_EQ(alone.bits_per_second, 0);
+  EXPECT_FALSE(alone.replayed());
+  EXPECT_EQ(alone.backup_workers, 0);
+  EXPECT_FALSE(alone.straggler.has_value());
+  EXPECT_EQ(alone.cores_per_host, .5);
+  EXPECT_EQ(alone.dilation, 3);
+}
+
+TEST_F(PauseMeterTest, ComparesProcessorTimeWithAndWithoutPauses) {
+  PauseMeter meter = Make();
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  // Each pair has the quota of the one before.
+  EXPECT_THAT(
+      runs_,
+      ElementsAre("A_async_h1_unpaused.0 1", "A_async_h1_paused_t8.0 1",
+                  "A_async_h1_unpaused.1 1", "A_async_h1_paused_t8.1 0.8",
+                  "A_async_h1_unpaused.2 1", "A_async_h1_paused_t8.2 0.8"));
+  EXPECT_EQ(cells_[0].dilation, 1);
+  EXPECT_EQ(cells_[1].dilation, 8);
+  EXPECT_EQ(cells_[1].hosts, 1);
+  EXPECT_THAT(said_, HasSubstr("at dilation 8"));
+  EXPECT_THAT(said_, HasSubstr("to 0.80 of its speed"));
+}
+
+TEST_F(PauseMeterTest, MeasuresAPairAnewAfterSomeMinutes) {
+  PauseMeter meter = Make();
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  now_ += PauseMeter::kFresh;
+  slow_ = 1.75;
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(4, 8)), .8);
+  EXPECT_EQ(runs_.size(), 6u);
+  now_ += absl::Seconds(1);
+  // The pair before still counts.
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(4, 8)), 2 / 3.0);
+  EXPECT_EQ(runs_.size(), 8u);
+  now_ += PauseMeter::kFresh + absl::Seconds(1);
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(4, 8)), 1 / 1.75);
+}
+
+TEST_F(PauseMeterTest, EachDilationHasItsOwn) {
+  PauseMeter meter = Make();
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  slow_ = 1.6;
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 16)), .625);
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_EQ(runs_.size(), 12u);
+}
+
+TEST_F(PauseMeterTest, SoHasEachModelAndKindOfMode) {
+  PauseMeter meter = Make();
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_EQ(runs_.size(), 6u);
+  slow_ = 1.6;
+  Cell cell = Hosts(2, 8);
+  for (const char* with_servers : {"ssp", "sync"}) {
+    cell.mode = with_servers;
+    EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .8);
+  }
+  EXPECT_EQ(runs_.size(), 6u);
+  // It begins with the quota that another kind needed.
+  cell.mode = "ring";
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .625);
+  EXPECT_EQ(runs_.size(), 10u);
+  EXPECT_EQ(runs_[7], "A_ring_h1_paused_t8.3 0.8");
+  cell.mode = "hybrid";
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .625);
+  cell.mode = "async";
+  cell.model = "B";
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .625);
+  EXPECT_EQ(runs_.back().substr(0, 8), "B_async_");
+}
+
+TEST_F(PauseMeterTest, HostsThatAreNotPausedOrHaveAllCoresAreNotMeasured) {
+  PauseMeter meter = Make();
+  EXPECT_EQ(*meter.SpeedFor(Hosts(1, 1)), 1);
+  EXPECT_EQ(*meter.SpeedFor(Hosts(8, 4)), 1);
+  Cell unlimited = Hosts(2, 8);
+  unlimited.cores_per_host = 0;
+  EXPECT_EQ(*meter.SpeedFor(unlimited), 1);
+  EXPECT_THAT(runs_, IsEmpty());
+  // Eight hosts of 1/8 have half of two cores, and at most nine tenths.
+  slow_ = 3;
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(8, 8)), 1 / 1.8);
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), 1 / 3.0);
+}
+
+TEST_F(PauseMeterTest, AHostIsNotFasterForItsPauses) {
+  slow_ = .9;
+  PauseMeter meter = Make();
+  EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
+}
+
+TEST_F(PauseMeterTest, AHostWithManyCoresIsMeasuredWithThoseThatThereAre) {
+  PauseMeter meter = Make();
+  Cell cell = Hosts(2, 8);
+  cell.cores_per_host = 4;
+  ASSERT_TRUE(meter.SpeedFor(cell).ok());
+  EXPECT_DOUBLE_EQ(cells_[0].cores_per_host, 1.8);
+  EXPECT_EQ(cells_[1].cores_per_host, 4);
+}
+
+TEST_F(PauseMeterTest, WhatFailedOrWasDisturbedDoesNotCount) {
+  PauseMeter meter = Make();
+  change_ = [](CellRun* run) { run->others_cores = 1; };
+  EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
+  EXPECT_THAT(said_, HasSubstr("does not count: other programs used"));
+  EXPECT_THAT(said_, HasSubstr("it is not known, so hosts get no more"));
+  EXPECT_EQ(runs_.size(), 6u);
+  // It is not tried before every run.
+  EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
+  EXPECT_EQ(runs_.size(), 6u);
+  change_ = [](CellRun* run) {
+    run->ok = false;
+    run->error = "no space left";
+  };
+  now_ += absl::Hours(1);
+  EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
+  EXPECT_THAT(said_, HasSubstr("does not count: no space left"));
+  change_ = [](CellRun* run) { run->cpu_seconds_per_sample.reset(); };
+  now_ += absl::Hours(1);
+  EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
+  EXPECT_THAT(said_, HasSubstr("processor time is not known"));
+  // What was known before stays.
+  change_ = nullptr;
+  now_ += absl::Hours(1);
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  change_ = [](CellRun* run) { run->others_cores = 1; };
+  now_ += absl::Hours(1);
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+}
+
+TEST_F(PauseMeterTest, ASignalEndsIt) {
+  PauseMeter meter = Make();
+  stopped_ = true;
+  EXPECT_TRUE(absl::IsCancelled(meter.SpeedFor(Hosts(2, 8)).status()));
+}
+
+}  // namespace
+}  // namespace shoal
