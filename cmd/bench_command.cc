@@ -54,6 +54,7 @@ CollectiveRunOptions CollectiveOptions(const AskedComparison& asked,
   options.out = run.out;
   options.settings = settings;
   options.files = run.files;
+  options.paused_speed = run.paused_speed;
   options.stopped = run.stopped;
   options.say = run.say;
   return options;
@@ -174,18 +175,16 @@ ExitCode Compare(const AskedComparison& asked, const Args& args,
   options.now = [&clock] { return clock.Now(); };
   CellRunner alone(MeterRunnerOptions(asked, &files));
   PauseMeter meter(MeterOptions(asked, options, &alone));
-  const auto paused_speed = [&](const Cell& cell) -> absl::StatusOr<double> {
-    if (!asked.flags.lab || !asked.flags.make_up_pauses) return 1;
-    return meter.SpeedFor(cell);
-  };
-  options.run_cell = [&](const Cell& cell, int repeat,
-                         SummaryData* data) -> absl::StatusOr<CellRun> {
-    SHOAL_ASSIGN_OR_RETURN(const double speed, paused_speed(cell));
+  if (asked.flags.lab && asked.flags.make_up_pauses) {
+    options.paused_speed = [&meter](const Cell& cell) {
+      return meter.SpeedFor(cell);
+    };
+  }
+  options.run_cell = [&runner](const Cell& cell, int repeat, double speed,
+                               SummaryData* data) {
     return runner.Run(cell, repeat, speed, data);
   };
-  CollectiveRunOptions rings = CollectiveOptions(asked, options, common);
-  rings.paused_speed = paused_speed;
-  const CollectiveRun collective(std::move(rings));
+  const CollectiveRun collective(CollectiveOptions(asked, options, common));
   if (asked.flags.allreduce) {
     options.add_collective = [&](bool measure, Comparison* found) {
       return collective.Add(measure, found);

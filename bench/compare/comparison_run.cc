@@ -234,10 +234,15 @@ absl::Status ComparisonRun::MeasureAll() {
 
 absl::Status ComparisonRun::Measure(const Turn& turn) {
   options_.say(absl::StrCat(time_left_.Text(), ": ", turn.cell.name));
+  double paused_speed = 1;
+  if (options_.paused_speed) {
+    SHOAL_ASSIGN_OR_RETURN(paused_speed, options_.paused_speed(turn.cell));
+  }
   const absl::Time start = options_.now();
   SummaryData data;
-  SHOAL_ASSIGN_OR_RETURN(const CellRun run,
-                         options_.run_cell(turn.cell, turn.repeat, &data));
+  SHOAL_ASSIGN_OR_RETURN(
+      const CellRun run,
+      options_.run_cell(turn.cell, turn.repeat, paused_speed, &data));
   Keep({data.rows, data.files});
   const bool again = Disturbed(run) && turn.tries < options_.retries;
   time_left_.OnRun(options_.now() - start, again);

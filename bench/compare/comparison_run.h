@@ -32,8 +32,13 @@ struct ComparisonRunOptions {
   bool check_dilation = false;
   absl::Duration first_guess;         // of a run's time
   const FileSystem* files = nullptr;  // outlives the run
+  // The paused speed of the hosts of a run of the cell that begins now
+  // (PauseMeter). What it measures for that is not in the time of a run. Null:
+  // it is 1.
+  std::function<absl::StatusOr<double>(const Cell&)> paused_speed;
   // Runs a cell once (CellRunner::Run).
-  std::function<absl::StatusOr<CellRun>(const Cell&, int repeat, SummaryData*)>
+  std::function<absl::StatusOr<CellRun>(const Cell&, int repeat,
+                                        double paused_speed, SummaryData*)>
       run_cell;
   // The formula of a cell's bytes (CellRunner::Formula).
   std::function<std::optional<RoleBytes>(const Cell&, double mean_batch)>

@@ -22,6 +22,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Comparisons whose runs are made up.
 class ComparisonRunTest : public ::testing::Test {
@@ -35,6 +36,7 @@ class ComparisonRunTest : public ::testing::Test {
     options_.files = files_.get();
     options_.retries = 0;
     options_.run_cell = [this](const Cell& cell, int repeat,
+                               double paused_speed,
                                SummaryData* data) -> absl::StatusOr<CellRun> {
       measured_.push_back(absl::StrCat(cell.name, ".", repeat));
       data->rows = 5000;
@@ -42,6 +44,7 @@ class ComparisonRunTest : public ::testing::Test {
       CellRun run;
       run.repeat = repeat;
       run.ok = true;
+      run.paused_speed = paused_speed;
       run.samples_per_second = 1000.0 / cell.dilation + repeat;
       return next_ ? next_(cell, std::move(run)) : run;
     };
@@ -59,7 +62,7 @@ class ComparisonRunTest : public ::testing::Test {
     options_.say = [this](const std::string& line) {
       said_ += absl::StrCat(line, "\n");
     };
-    options_.now = [] { return absl::FromUnixSeconds(1'800'000'000); };
+    options_.now = [this] { return now_; };
   }
 
   // A model with a cell of each mode.
@@ -107,6 +110,7 @@ class ComparisonRunTest : public ::testing::Test {
   ComparisonRunOptions options_;
   std::vector<std::string> measured_;
   std::string said_;
+  absl::Time now_ = absl::FromUnixSeconds(1'800'000'000);
   int stop_after_ = 1000;
   bool has_begun_ = false;
   absl::Status collective_;
@@ -130,6 +134,29 @@ TEST_F(ComparisonRunTest, MeasuresEachCellInEachRepeatAndWritesAll) {
   EXPECT_EQ(found_.cells[1].formula->ps_received, 500);
   EXPECT_EQ(found_.verdicts.size(), 1u);
   EXPECT_THAT(said_, HasSubstr("run 1 of 6, about "));
+}
+
+TEST_F(ComparisonRunTest, EachRunHasThePausedSpeedOfItsMoment) {
+  double speed = 1;
+  options_.paused_speed = [&](const Cell&) -> absl::StatusOr<double> {
+    // Its time is that of no run.
+    now_ += absl::Hours(1);
+    return speed /= 2;
+  };
+  ASSERT_TRUE(Run().ok());
+  std::set<double> speeds;
+  for (const Cell& cell : Written().cells) {
+    for (const CellRun& run : cell.runs) speeds.insert(run.paused_speed);
+  }
+  EXPECT_EQ(speeds, (std::set<double>{1 / 64.0, 1 / 32.0, 1 / 16.0, 1 / 8.0,
+                                      1 / 4.0, 1 / 2.0}));
+  EXPECT_THAT(said_, Not(HasSubstr("min left")));
+  options_.out = absl::StrCat(out_, "/again");
+  options_.paused_speed = [](const Cell&) -> absl::StatusOr<double> {
+    return absl::CancelledError("stopped by SIGINT");
+  };
+  EXPECT_TRUE(absl::IsCancelled(Run()));
+  EXPECT_TRUE(measured_.empty());
 }
 
 TEST_F(ComparisonRunTest, TheSeedDecidesTheOrder) {
@@ -180,8 +207,9 @@ TEST_F(ComparisonRunTest, GrowsByAModel) {
 TEST_F(ComparisonRunTest, RowsThatARunFoundOutAreKnownAfterItWasKilled) {
   const auto run_cell = options_.run_cell;
   int runs = 0;
-  options_.run_cell = [&](const Cell& cell, int repeat, SummaryData* data) {
-    auto run = run_cell(cell, repeat, data);
+  options_.run_cell = [&](const Cell& cell, int repeat, double speed,
+                          SummaryData* data) {
+    auto run = run_cell(cell, repeat, speed, data);
     if (++runs > 1) *data = SummaryData{};  // a job that was stopped early
     return run;
   };
@@ -201,8 +229,9 @@ TEST_F(ComparisonRunTest, RowsThatARunFoundOutAreKnownAfterItWasKilled) {
 TEST_F(ComparisonRunTest, RowsMayBeKnownBeforeTheFirstRun) {
   options_.comparison.data = {4000, 2};
   const auto run_cell = options_.run_cell;
-  options_.run_cell = [&](const Cell& cell, int repeat, SummaryData* data) {
-    auto run = run_cell(cell, repeat, data);
+  options_.run_cell = [&](const Cell& cell, int repeat, double speed,
+                          SummaryData* data) {
+    auto run = run_cell(cell, repeat, speed, data);
     *data = SummaryData{};
     return run;
   };
