@@ -88,9 +88,9 @@ void AddPlace(CompareFlags* flags, FlagSet* set) {
   set->Add({"dilation", &flags->dilation,
             "Dilation of a lab: the factor by which a cluster is played "
             "slower than it is. 0: the least with which the hosts of each cell "
-            "have half of this machine's cores and its links 1 Gbit/s. A cell "
-            "that would have more than nine tenths of the cores, or faster "
-            "links, needs a larger one.",
+            "have half of this machine's cores and its links 2.5 Gbit/s. A "
+            "cell that would have more than nine tenths of the cores, or "
+            "faster links, needs a larger one.",
             RealRange{0, kDilationMost}});
   set->Add({"same_dilation", &flags->same_dilation,
             "Whether all cells that train have the dilation of the one that "
@@ -98,7 +98,7 @@ void AddPlace(CompareFlags* flags, FlagSet* set) {
             "has its own, which takes less time, but cells of different "
             "dilations are not quite comparable."});
   set->Add({"make_up_pauses", &flags->make_up_pauses,
-            "Measure every few minutes by how much a host of a lab computes "
+            "Measure from time to time by how much a host of a lab computes "
             "more slowly because it is paused, and give hosts that much more "
             "processor time."});
   set->Add({"check_dilation", &flags->check_dilation,

@@ -84,10 +84,11 @@ std::string PausesText(const Comparison& comparison) {
   return HtmlParagraph(absl::StrFormat(
       "A host that is played slowly is paused most of the time. Meanwhile "
       "others use the caches, so a sample takes it more processor time than a "
-      "host that is never paused. One host was measured with and without "
-      "pauses, every few minutes: with them it had %.2f of its speed (%.2f to "
-      "%.2f). All hosts got that much more processor time, and processor times "
-      "in this report are those of a host that is never paused.",
+      "host that is never paused. One host of each model was measured with and "
+      "without pauses, in modes with servers, in ring and in hybrid, and anew "
+      "from time to time: with them it had %.2f of its speed (%.2f to %.2f). "
+      "The hosts of a run got that much more processor time, and processor "
+      "times in this report are those of a host that is never paused.",
       spread->median, spread->least, spread->most));
 }
 

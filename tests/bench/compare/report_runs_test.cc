@@ -61,8 +61,8 @@ TEST(ReportRunsTest, SaysHowMuchPausesSlowedHostsDown) {
   comparison.cells[2].runs[0].paused_speed = .75;
   comparison.cells[2].runs[1].paused_speed = .8125;
   ExpectHas(ReportHtml(comparison),
-            "it had 0.75 of its speed (0.62 to 0.81). All hosts got that much "
-            "more processor time");
+            "it had 0.75 of its speed (0.62 to 0.81). The hosts of a run got "
+            "that much more processor time");
 }
 
 TEST(ReportRunsTest, SaysOfWhichModesAndHostsTheDilationWasChecked) {
