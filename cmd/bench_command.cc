@@ -82,7 +82,7 @@ absl::Status CheckAll(const AskedComparison& asked, const CellRunner& runner,
                   "measure over loopback)");
 }
 
-// Of the runs of the meter, which are short and like no run of the comparison.
+// For the runs of the meter, which are short, and whose AUC nobody reads.
 CellRunnerOptions MeterRunnerOptions(const AskedComparison& asked,
                                      const FileSystem* files) {
   CellRunnerOptions options = RunnerOptions(asked, files);
@@ -173,8 +173,8 @@ ExitCode Compare(const AskedComparison& asked, const Args& args,
   options.say = [](const std::string& line) { std::cerr << line << std::endl; };
   const RealClock clock;
   options.now = [&clock] { return clock.Now(); };
-  CellRunner alone(MeterRunnerOptions(asked, &files));
-  PauseMeter meter(MeterOptions(asked, options, &alone));
+  CellRunner short_runner(MeterRunnerOptions(asked, &files));
+  PauseMeter meter(MeterOptions(asked, options, &short_runner));
   if (asked.flags.lab && asked.flags.make_up_pauses) {
     options.paused_speed = [&meter](const Cell& cell) {
       return meter.SpeedFor(cell);

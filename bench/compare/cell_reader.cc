@@ -81,7 +81,7 @@ CellRun ReadRun(const JsonNode& node) {
   run.others_cores = ReadFigure(node.Field("others_cores"));
   // Files of earlier versions lack it: their hosts had no more for pauses.
   if (node.Has("paused_speed")) {
-    run.paused_speed = ReadAbove0(node.Field("paused_speed"));
+    run.paused_speed = ReadShareAbove0(node.Field("paused_speed"));
   }
   run.samples_per_second = ReadFigureOrNull(node.Field("samples_per_second"));
   run.cpu_seconds_per_sample =

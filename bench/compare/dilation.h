@@ -36,9 +36,9 @@ struct DilationChoice {
   // if that is more.
   double asked = 0;
   // All computed cells have the dilation of the one that needs the largest, and
-  // so have all replayed ones. A host that is paused for longer may compute
-  // more slowly, so that an efficiency beside a cell of another dilation is
-  // wrong by as much (decision 0037). Otherwise each cell has its own.
+  // so have all replayed ones. A host that is paused for longer computes more
+  // slowly, and what is left of that when it was made up for is then the same
+  // for all (decision 0037). Otherwise each cell has its own.
   bool same = true;
 };
 // Gives the cells their dilation, on a machine of `cores` cores.

@@ -39,6 +39,12 @@ double ReadShare(const JsonNode& node) {
   return share;
 }
 
+double ReadShareAbove0(const JsonNode& node) {
+  const double share = ReadShare(node);
+  if (share <= 0) node.Fail("is not above 0");
+  return share;
+}
+
 std::optional<double> ReadFigureOrNull(const JsonNode& node) {
   return ReadOrNull(node, ReadFigure);
 }
@@ -103,8 +109,7 @@ std::optional<Straggler> ReadStragglerOrNull(int hosts, const JsonNode& node) {
     node.Field("host").Fail(
         absl::StrCat("the cell has hosts 0 to ", hosts - 1));
   }
-  straggler.share = ReadShare(node.Field("share"));
-  if (straggler.share <= 0) node.Field("share").Fail("is not above 0");
+  straggler.share = ReadShareAbove0(node.Field("share"));
   return straggler;
 }
 

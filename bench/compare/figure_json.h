@@ -36,6 +36,7 @@ bool IsNull(const JsonNode& node);
 double ReadFigure(const JsonNode& node);
 double ReadAbove0(const JsonNode& node);
 double ReadShare(const JsonNode& node);
+double ReadShareAbove0(const JsonNode& node);
 std::optional<double> ReadFigureOrNull(const JsonNode& node);
 std::optional<double> ReadShareOrNull(const JsonNode& node);
 // One figure less another one, as a share of the other: at least -1; or null.

@@ -34,6 +34,7 @@ double SecondsPerSample(const CellRun& run) {
 
 Cell AloneOf(Cell cell) {
   cell.hosts = 1;
+  cell.global_batch = cell.batch_size;
   cell.bits_per_second = 0;
   cell.network = "none";
   cell.compute = kComputed;
@@ -95,9 +96,9 @@ absl::Status PauseMeter::Measure(const Cell& cell, Known* known) {
   options_.say(
       known->pairs.empty()
           ? "  it is not known, so hosts get no more processor time"
-          : absl::StrFormat("  to %.2f of its speed; hosts get that much more "
-                            "processor time",
-                            known->Speed()));
+          : absl::StrFormat("  to %.2f of its speed, so hosts get %.2f times "
+                            "the processor time",
+                            known->Speed(), 1 / known->Speed()));
   return absl::OkStatus();
 }
 

@@ -34,9 +34,8 @@ struct PauseMeterOptions {
 // A host at dilation t runs for 1/t of the time. While it is paused, others use
 // the caches that it shares with them, on a virtual machine also others on the
 // same hardware. So a sample takes it more processor time than a host that is
-// never paused: 1.2 to 1.5 times as much (docs/benchmarking.md, "Pauses"). A
-// host of the cluster is never paused, so a played one gets more processor time
-// to make up for it.
+// never paused: 1.1 to 1.6 times as much (decision 0037). A host of the cluster
+// is never paused, so a played one gets more processor time to make up for it.
 //
 // The meter trains one host in turns without pauses and with those of a
 // dilation. Its
@@ -47,9 +46,9 @@ struct PauseMeterOptions {
 // is what the quota of a paused host is divided by. That shortens the pauses,
 // so each pair of runs has the quota of the pair before. Calls and tables lose
 // more than products do, so each model has its own, in modes with servers, with
-// copies and with both. How much pauses cost also depends on what others do at
-// the moment, so a pair is measured anew from time to time, and the last two
-// pairs count. Thread-compatible.
+// copies and with both: that of the batch that comes first. How much pauses
+// cost also depends on what others do at the moment, so a pair is measured anew
+// from time to time, and the last two pairs count. Thread-compatible.
 class PauseMeter {
  public:
   // Pairs that count, and that are measured first. The very first pair of a

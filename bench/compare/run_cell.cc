@@ -221,18 +221,20 @@ absl::Status CellRunner::MeasureLink(const Cell& cell, const Lab& lab,
 }
 
 absl::StatusOr<LaunchedJobOptions> CellRunner::PlanStart(const Cell& cell,
-                                                         Planned* job,
                                                          double paused_speed,
+                                                         Planned* planned,
                                                          const Lab* lab) const {
   if (lab == nullptr && options_.where != "hosts") {
-    SHOAL_ASSIGN_OR_RETURN(job->token, TemporaryToken::Create());
-    return PlanLocalProcesses(job->flags, job->set, job->token->path());
+    SHOAL_ASSIGN_OR_RETURN(planned->token, TemporaryToken::Create());
+    return PlanLocalProcesses(planned->flags, planned->set,
+                              planned->token->path());
   }
   SHOAL_ASSIGN_OR_RETURN(const std::string token, MakeToken());
-  if (lab == nullptr) return PlanRemoteProcesses(job->flags, job->set, token);
+  if (lab == nullptr)
+    return PlanRemoteProcesses(planned->flags, planned->set, token);
   const HostCommand on_host = lab->Command();
   return PlanProcessesOnHosts(
-      job->flags, job->set, token,
+      planned->flags, planned->set, token,
       [&](const RemoteHost& host, const std::vector<std::string>& command) {
         std::vector<std::string> own = command;
         for (std::string& argument : own) {
@@ -372,7 +374,7 @@ absl::StatusOr<LaunchedJobEnd> CellRunner::RunJob(
     const std::string& name,
     absl::FunctionRef<bool(const ProgressFigures&)> enough) const {
   SHOAL_ASSIGN_OR_RETURN(LaunchedJobOptions job,
-                         PlanStart(cell, planned, paused_speed, lab));
+                         PlanStart(cell, paused_speed, planned, lab));
   bool limited = lab == nullptr;
   absl::Status limits;
   job.stop_when = [&](const ProgressFigures& figures) {

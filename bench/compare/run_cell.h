@@ -96,8 +96,9 @@ class CellRunner {
       const std::string& name,
       absl::FunctionRef<bool(const ProgressFigures&)> enough) const;
   absl::Status MeasureLink(const Cell& cell, const Lab& lab, CellRun* run);
-  absl::StatusOr<LaunchedJobOptions> PlanStart(const Cell& cell, Planned* job,
+  absl::StatusOr<LaunchedJobOptions> PlanStart(const Cell& cell,
                                                double paused_speed,
+                                               Planned* planned,
                                                const Lab* lab) const;
   // The path of a profile for a repeat of the cell, which is recorded if it is
   // not there: of one host of the cell, as it computes beside all else that it

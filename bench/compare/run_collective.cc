@@ -90,8 +90,9 @@ std::string CollectiveRun::SettingsOf(const CollectiveCase& ring,
       turns.repeats);
 }
 
-absl::StatusOr<AllReduceResult> CollectiveRun::Run(
-    const CollectiveCase& ring, const CollectiveTurns& turns) const {
+absl::StatusOr<AllReduceResult> CollectiveRun::Run(const CollectiveCase& ring,
+                                                   const CollectiveTurns& turns,
+                                                   double paused_speed) const {
   const Cell& cell = ring.cell;
   const auto hosts = static_cast<size_t>(cell.hosts);
   const bool remote = options_.where == "hosts";
@@ -106,10 +107,6 @@ absl::StatusOr<AllReduceResult> CollectiveRun::Run(
   std::vector<RemoteHost> places;  // empty: this host
   std::vector<std::string> addresses;
   if (options_.where == "lab") {
-    double paused_speed = 1;
-    if (options_.paused_speed) {
-      SHOAL_ASSIGN_OR_RETURN(paused_speed, options_.paused_speed(cell));
-    }
     std::vector<HostShare> shares;
     for (int i = 0; i < cell.hosts; ++i) {
       shares.push_back(ShareOf(cell, i, paused_speed));
@@ -153,8 +150,12 @@ absl::StatusOr<CollectiveFile> CollectiveRun::Measure(
     const CollectiveCase& ring, const CollectiveTurns& turns) const {
   CollectiveFile file;
   file.settings = SettingsOf(ring, turns);
+  double paused_speed = 1;
+  if (options_.paused_speed) {
+    SHOAL_ASSIGN_OR_RETURN(paused_speed, options_.paused_speed(ring.cell));
+  }
   const CpuWatch watch;
-  SHOAL_ASSIGN_OR_RETURN(file.result, Run(ring, turns));
+  SHOAL_ASSIGN_OR_RETURN(file.result, Run(ring, turns, paused_speed));
   // Ranks on real hosts are not children of this process.
   if (options_.where != "hosts") file.others_cores = watch.OthersCores();
   return file;

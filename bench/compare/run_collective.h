@@ -57,7 +57,8 @@ class CollectiveRun {
   absl::StatusOr<CollectiveFile> Measure(const CollectiveCase& ring,
                                          const CollectiveTurns& turns) const;
   absl::StatusOr<AllReduceResult> Run(const CollectiveCase& ring,
-                                      const CollectiveTurns& turns) const;
+                                      const CollectiveTurns& turns,
+                                      double paused_speed) const;
   std::string SettingsOf(const CollectiveCase& ring,
                          const CollectiveTurns& turns) const;
 

@@ -291,6 +291,8 @@ TEST(ComparisonJsonTest, RefusesWhatCannotBe) {
               HasSubstr("cells[0].dilation_difference: is not a finite"));
   EXPECT_THAT(ErrorWith("\"paused_speed\": 0.8125", "\"paused_speed\": 0"),
               HasSubstr("cells[0].runs[0].paused_speed: is not above 0"));
+  EXPECT_THAT(ErrorWith("\"paused_speed\": 0.8125", "\"paused_speed\": 1.5"),
+              HasSubstr("cells[0].runs[0].paused_speed: is above 1"));
   EXPECT_THAT(ErrorWith("\"share\": 0.5", "\"share\": 0"),
               HasSubstr("straggler.share: is not above 0"));
   EXPECT_THAT(ErrorWith("A_ring_h16_b64_none", "A_ssp_h2_b1024_1gbit"),

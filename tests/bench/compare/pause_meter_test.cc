@@ -66,6 +66,8 @@ class PauseMeterTest : public ::testing::Test {
 TEST(AloneOfTest, IsOneHostThatComputes) {
   Cell cell;
   cell.hosts = 4;
+  cell.batch_size = 256;
+  cell.global_batch = 1024;
   cell.network = "1gbit";
   cell.bits_per_second = 1e9;
   cell.cores_per_host = .5;
@@ -75,6 +77,8 @@ TEST(AloneOfTest, IsOneHostThatComputes) {
   cell.straggler = Straggler{1, .5};
   const Cell alone = AloneOf(cell);
   EXPECT_EQ(alone.hosts, 1);
+  EXPECT_EQ(alone.batch_size, 256);
+  EXPECT_EQ(alone.global_batch, 256);
   EXPECT_EQ(alone.network, "none");
   EXPECT_EQ(alone.bits_per_second, 0);
   EXPECT_FALSE(alone.replayed());
@@ -97,7 +101,10 @@ TEST_F(PauseMeterTest, ComparesProcessorTimeWithAndWithoutPauses) {
   EXPECT_EQ(cells_[1].dilation, 8);
   EXPECT_EQ(cells_[1].hosts, 1);
   EXPECT_THAT(said_, HasSubstr("at dilation 8"));
-  EXPECT_THAT(said_, HasSubstr("to 0.80 of its speed"));
+  EXPECT_THAT(
+      said_,
+      HasSubstr(
+          "to 0.80 of its speed, so hosts get 1.25 times the processor time"));
 }
 
 TEST_F(PauseMeterTest, MeasuresAPairAnewAfterSomeMinutes) {
