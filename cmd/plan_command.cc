@@ -100,7 +100,7 @@ FlagSet PlanFlagSet(PlanFlags* flags) {
            "Measure now: train with the job's flags in one process and count "
            "the distinct ids of the data. Costs of the network are then those "
            "of another machine, and the plan says so."});
-  set.Add({"measure_time", &flags->measure_time, "How long --measure trains.",
+  set.Add({"measure_time", &flags->measure_time, "Time that --measure trains.",
            DurationRange{absl::Seconds(1), absl::Hours(1)}});
   set.Add({"calibration_out", &flags->calibration_out,
            "File for the measurements, to plan with them again."});
@@ -129,9 +129,17 @@ Args TakeJobArgs(const FlagSet& set, Args* args) {
 }
 
 // Where the measurements come from is given once.
-absl::Status CheckSources(const PlanFlags& flags) {
+absl::Status CheckSources(const PlanFlags& flags, const FlagSet& set) {
   const int given = (flags.calibration.empty() ? 0 : 1) +
                     (flags.compare.empty() ? 0 : 1) + (flags.measure ? 1 : 0);
+  if (set.given("compare_model") && flags.compare.empty()) {
+    return absl::InvalidArgumentError(
+        "--compare_model names a model of --compare, which is not given");
+  }
+  if (set.given("measure_time") && !flags.measure) {
+    return absl::InvalidArgumentError(
+        "--measure_time is for --measure, which is not given");
+  }
   if (given == 1) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       given == 0 ? "no measurements are given" : "measurements are given twice",
@@ -212,6 +220,20 @@ absl::StatusOr<std::vector<const ModeShape*>> ModesOf(
   return modes;
 }
 
+// Flags of a job that a plan has in another way, and what to give.
+absl::Status CheckJobFlags(const FlagSet& set) {
+  if (set.given("mode")) {
+    return absl::InvalidArgumentError(
+        "--mode is not for a plan, which is of several modes: give --modes");
+  }
+  if (set.given("workers")) {
+    return absl::InvalidArgumentError(
+        "--workers is not for a plan: give --worker_per_host, and the hosts in "
+        "--cluster");
+  }
+  return absl::OkStatus();
+}
+
 // The flags that decide the sizes of the variables and what is computed.
 bool GivesModel(const FlagSet& set) {
   for (const char* const name :
@@ -277,8 +299,15 @@ absl::StatusOr<PlannedJob> JobOf(const PlanFlags& plan,
 // otherwise flags that describe it are enough.
 std::optional<ExitCode> ParseJob(const PlanFlags& plan, const Args& args,
                                  JobFlags* flags, FlagSet* set) {
-  if (plan.measure) return ParseJobOrExit(flags, set, args);
+  if (plan.measure) {
+    const auto exit = ParseJobOrExit(flags, set, args);
+    if (exit.has_value()) return exit;
+    const absl::Status checked = CheckJobFlags(*set);
+    if (checked.ok()) return std::nullopt;
+    return Complain("shoal plan", checked, kExitUsage);
+  }
   absl::Status read = set->ReadArguments(args);
+  if (read.ok()) read = CheckJobFlags(*set);
   if (read.ok() && (GivesModel(*set) || set->given("training_data_dir"))) {
     if (flags->data.training_data_dir.empty()) {
       flags->data.training_data_dir = "not read";
@@ -309,7 +338,7 @@ int PlanCommand(const Args& args) {
   if (!cluster.ok()) return usage(cluster.status());
   const auto modes = ModesOf(plan.modes);
   if (!modes.ok()) return usage(modes.status());
-  if (const absl::Status sources = CheckSources(plan); !sources.ok()) {
+  if (const absl::Status sources = CheckSources(plan, set); !sources.ok()) {
     return usage(sources);
   }
   JobFlags flags(Command::kTrain);

@@ -169,22 +169,24 @@ std::string BandwidthText(const PlanRequest& r) {
     for (const int hosts : r.hosts) {
       if (hosts == 1) continue;
       if (!Predict(*mode, r.calibration, r.job, r.cluster, hosts).fits) {
-        parts.push_back(absl::StrCat(hosts, " hosts: refused"));
+        parts.push_back(absl::StrCat("on ", hosts, " hosts: refused"));
         continue;
       }
       const auto needed = BitsForEfficiency(*mode, r.calibration, r.job,
                                             r.cluster, hosts, kLinear);
-      std::string bandwidth = "at no bandwidth";
+      std::string bandwidth = "at none";
       if (needed.has_value()) {
         bandwidth = absl::StrCat(NetworkText(needed->bits_per_second),
                                  Mark(needed->extrapolated));
       }
-      parts.push_back(absl::StrCat(hosts, " hosts: ", bandwidth));
+      parts.push_back(absl::StrCat("on ", hosts, " hosts: ", bandwidth));
       // It takes no less with more hosts.
       if (!needed.has_value()) break;
     }
     if (parts.empty()) continue;
-    absl::StrAppendFormat(&text, "%s stays within %.0f %% of linear from %s\n",
+    absl::StrAppendFormat(&text,
+                          "the least bandwidth with which %s stays within %.0f "
+                          "%% of linear, %s\n",
                           mode->name, 100 * kLinear,
                           absl::StrJoin(parts, "; "));
   }

@@ -284,6 +284,16 @@ class PlanTest(harness.ShoalTest):
             CLUSTER, "--calibration=x", "--modes=rings"))
         self.assertIn("did you mean --batch_size?", self.usage_error(
             CLUSTER, "--calibration=x", "--batchsize=7"))
+        self.assertIn("give --modes", self.usage_error(
+            CLUSTER, "--calibration=x", "--mode=ring"))
+        self.assertIn("give --worker_per_host", self.usage_error(
+            CLUSTER, "--measure", *JOB, "--workers=4",
+            "--training_data_dir=x"))
+        self.assertIn("--compare_model names a model of --compare",
+                      self.usage_error(CLUSTER, "--calibration=x",
+                                       "--compare_model=A"))
+        self.assertIn("--measure_time is for --measure", self.usage_error(
+            CLUSTER, "--calibration=x", "--measure_time=5s"))
         self.assertIn("/no/such", self.usage_error(
             CLUSTER, "--calibration=/no/such"))
         self.assertIn("--training_data_dir", self.usage_error(

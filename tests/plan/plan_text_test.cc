@@ -45,7 +45,7 @@ TEST(PlanTextTest, EveryModeAndNumberOfHostsHasALine) {
   EXPECT_EQ(rows, 5 * 4);
   EXPECT_THAT(text, HasSubstr("predicts speed, never AUC"));
   EXPECT_THAT(text, HasSubstr("* extrapolated: outside the modes"));
-  EXPECT_THAT(text, HasSubstr("of linear from 2 hosts: "));
+  EXPECT_THAT(text, HasSubstr("of linear, on 2 hosts: "));
   EXPECT_THAT(text, Not(HasSubstr("cost")));
 }
 
@@ -104,10 +104,10 @@ TEST(PlanTextTest, AModeThatDoesNotFitIsNotNearlyLinear) {
   request.job.table_bytes = 100e9;
   request.cluster.memory_bytes = 64e9;
   const std::string text = PlanText(request);
-  EXPECT_THAT(text, HasSubstr("ring stays within 90 % of linear from 2 hosts: "
-                              "refused; 4 hosts: refused\n"));
+  EXPECT_THAT(text, HasSubstr("ring stays within 90 % of linear, on 2 hosts: "
+                              "refused; on 4 hosts: refused\n"));
   // Servers share the table.
-  EXPECT_THAT(text, Not(HasSubstr("async stays within 90 % of linear from 2 "
+  EXPECT_THAT(text, Not(HasSubstr("async stays within 90 % of linear, on 2 "
                                   "hosts: refused")));
   const auto document = JsonDocument::Parse(PlanJson(request));
   ASSERT_TRUE(document.ok()) << document.status();
