@@ -21,6 +21,7 @@
 #include "bench/compare/compare_flags.h"
 #include "bench/compare/comparison_run.h"
 #include "bench/compare/lab.h"
+#include "bench/compare/pause_file.h"
 #include "bench/compare/pause_meter.h"
 #include "bench/compare/report.h"
 #include "bench/compare/run_cell.h"
@@ -54,6 +55,7 @@ CollectiveRunOptions CollectiveOptions(const AskedComparison& asked,
   options.out = run.out;
   options.settings = settings;
   options.files = run.files;
+  options.cores = asked.cores;
   options.paused_speed = run.paused_speed;
   options.stopped = run.stopped;
   options.say = run.say;
@@ -82,23 +84,24 @@ absl::Status CheckAll(const AskedComparison& asked, const CellRunner& runner,
                   "measure over loopback)");
 }
 
-// For the runs of the meter, which are short, and whose AUC nobody reads.
-CellRunnerOptions MeterRunnerOptions(const AskedComparison& asked,
-                                     const FileSystem* files) {
-  CellRunnerOptions options = RunnerOptions(asked, files);
-  constexpr absl::Duration kTime = absl::Seconds(4);
-  const bool timed = options.cell_time > absl::ZeroDuration();
-  options.cell_time = timed ? std::min(options.cell_time, kTime) : kTime;
-  options.target_auc.reset();
-  options.first_seed.reset();
-  return options;
-}
-
 PauseMeterOptions MeterOptions(const AskedComparison& asked,
                                const ComparisonRunOptions& run,
                                CellRunner* runner) {
+  const std::string path = JoinPath(run.out, "pauses.json");
   PauseMeterOptions options;
   options.cores = asked.cores;
+  options.settings = run.settings;
+  auto before = ReadPauseFile(*run.files, path);
+  if (before.ok()) {
+    options.before = *std::move(before);
+  } else if (!absl::IsNotFound(before.status())) {
+    run.say(absl::StrCat("what was measured of pauses before is not used, ",
+                         path, ": ", before.status().message()));
+  }
+  options.keep = [path,
+                  files = run.files](const std::vector<PausePair>& pairs) {
+    return files->WriteFileAtomically(path, PauseFileJson(pairs));
+  };
   options.run_cell = [runner](const Cell& cell, int repeat, double speed) {
     SummaryData data;
     return runner->Run(cell, repeat, speed, &data);
@@ -174,10 +177,12 @@ ExitCode Compare(const AskedComparison& asked, const Args& args,
   const RealClock clock;
   options.now = [&clock] { return clock.Now(); };
   CellRunner short_runner(MeterRunnerOptions(asked, &files));
-  PauseMeter meter(MeterOptions(asked, options, &short_runner));
+  std::unique_ptr<PauseMeter> meter;
   if (asked.flags.lab && asked.flags.make_up_pauses) {
+    meter = std::make_unique<PauseMeter>(
+        MeterOptions(asked, options, &short_runner));
     options.paused_speed = [&meter](const Cell& cell) {
-      return meter.SpeedFor(cell);
+      return meter->SpeedFor(cell);
     };
   }
   options.run_cell = [&runner](const Cell& cell, int repeat, double speed,

@@ -150,10 +150,22 @@ CellRunnerOptions RunnerOptions(const AskedComparison& asked,
   options.deadlines = asked.job.deadlines;
   options.cell_time = asked.flags.cell_time;
   options.many_epochs = ManyEpochs(asked.training);
+  options.cores = asked.cores;
   if (asked.flags.target_auc > 0) options.target_auc = asked.flags.target_auc;
   if (asked.flags.vary_seed) options.first_seed = asked.job.model.seed;
   options.out = asked.flags.out;
   options.files = files;
+  return options;
+}
+
+CellRunnerOptions MeterRunnerOptions(const AskedComparison& asked,
+                                     const FileSystem* files) {
+  CellRunnerOptions options = RunnerOptions(asked, files);
+  constexpr absl::Duration kTime = absl::Seconds(4);
+  const bool timed = options.cell_time > absl::ZeroDuration();
+  options.cell_time = timed ? std::min(options.cell_time, kTime) : kTime;
+  options.target_auc.reset();
+  options.first_seed.reset();
   return options;
 }
 

@@ -52,6 +52,9 @@ std::string ModelSettings(const std::string& name, const ModelJob& model);
 // For the runs of its cells. `files` outlives the runner.
 CellRunnerOptions RunnerOptions(const AskedComparison& asked,
                                 const FileSystem* files);
+// For the runs of its PauseMeter, which are short, and whose AUC nobody reads.
+CellRunnerOptions MeterRunnerOptions(const AskedComparison& asked,
+                                     const FileSystem* files);
 
 }  // namespace shoal
 

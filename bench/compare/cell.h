@@ -85,7 +85,8 @@ struct CellRun {
   // watched.
   double others_cores = 0;
   // Speed of its hosts, which a lab pauses, as a share of one that is never
-  // paused; they had that much more processor time
+  // paused: they had 1 / this times the processor time, as far as the machine
+  // has it (SharesOf). 1: they were not paused, or it was not measured
   // (bench/compare/pause_meter.h).
   double paused_speed = 1;
   std::optional<double> samples_per_second;
@@ -192,6 +193,8 @@ struct ModeVerdict {
   // A mode, "sync+1" with a backup worker; "": there is no difference, or no
   // measurement.
   std::string best;
+  // Lines: what was decided; each mode that counts, the best first; what is
+  // predicted; notes.
   std::string text;
   // Predicted, not measured: from which bandwidth on another mode would be
   // faster than the best one. "": nothing is predicted.

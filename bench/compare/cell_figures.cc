@@ -96,11 +96,11 @@ std::optional<FigureSpread> SecondsToTarget(const Cell& cell) {
   return SpreadOf(cell, [](const CellRun& r) { return r.seconds_to_target; });
 }
 
-std::optional<FigureSpread> CostToTarget(const Cell& cell,
-                                         double price_per_host_hour) {
+std::optional<FigureSpread> CostOf(const Cell& cell, double price_per_host_hour,
+                                   std::optional<double> CellRun::*seconds) {
   return SpreadOf(cell, [&](const CellRun& run) -> std::optional<double> {
-    if (!run.seconds_to_target) return {};
-    return cell.hosts * price_per_host_hour * *run.seconds_to_target / 3600;
+    if (!(run.*seconds)) return {};
+    return cell.hosts * price_per_host_hour * *(run.*seconds) / 3600;
   });
 }
 

@@ -51,9 +51,9 @@ std::optional<FigureSpread> BusyCoresOfHost(const Cell& cell);
 std::optional<FigureSpread> MemoryOfHost(const Cell& cell);
 // Seconds to the target, of the runs that reached the target.
 std::optional<FigureSpread> SecondsToTarget(const Cell& cell);
-// hosts × price × seconds to the target ÷ 3600.
-std::optional<FigureSpread> CostToTarget(const Cell& cell,
-                                         double price_per_host_hour);
+// hosts × price × seconds ÷ 3600, of the runs that have these seconds.
+std::optional<FigureSpread> CostOf(const Cell& cell, double price_per_host_hour,
+                                   std::optional<double> CellRun::*seconds);
 // Mean over the runs of the share of one state; 0 if a run does not name it.
 // nullopt if no run has shares.
 std::optional<double> StateShare(const Cell& cell, const std::string& state);

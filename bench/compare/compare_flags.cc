@@ -98,9 +98,8 @@ void AddPlace(CompareFlags* flags, FlagSet* set) {
             "has its own, which takes less time, but cells of different "
             "dilations are not quite comparable."});
   set->Add({"make_up_pauses", &flags->make_up_pauses,
-            "Measure from time to time by how much a host of a lab computes "
-            "more slowly because it is paused, and give hosts that much more "
-            "processor time."});
+            "Whether hosts of a lab get more processor time for what pauses "
+            "cost them, which is measured from time to time."});
   set->Add({"check_dilation", &flags->check_dilation,
             "Also measure each mode and number of hosts at twice the dilation. "
             "If that differs by more than 5 %, cells that are played faster "
@@ -139,7 +138,9 @@ void AddRuns(CompareFlags* flags, FlagSet* set) {
             "0: the fastest mode is.",
             RealRange{0, 1}});
   set->Add({"price", &flags->price,
-            "Price of a host for an hour; 0: not known.", RealRange{0, 1e9}});
+            "Price of a host for an hour, for the cost of an epoch and of the "
+            "target. 0: not known.",
+            RealRange{0, 1e9}});
   set->Add({"retries", &flags->retries,
             "Number of times that a disturbed run is repeated.",
             IntRange{0, 100}});

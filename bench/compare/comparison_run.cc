@@ -4,6 +4,7 @@
 #include <random>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
@@ -13,6 +14,7 @@
 #include "bench/compare/cell_mode.h"
 #include "bench/compare/comparison_json.h"
 #include "bench/compare/dilation_check.h"
+#include "bench/compare/grey_reason.h"
 #include "bench/compare/run_file.h"
 #include "bench/compare/text_file.h"
 #include "bench/compare/verdict.h"
@@ -116,7 +118,12 @@ absl::Status ComparisonRun::ReadBefore(const Turn& turn) {
   if (!difference.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
         path, " is a run of another comparison (", difference,
-        "); give another --out, or remove the directory"));
+        "); give another --out, or remove the directory",
+        absl::StrContains(difference, "\"dilation\"")
+            ? ". (The new cells need another dilation, and all have the same "
+              "one. A comparison that shall grow by them begins with it: "
+              "--dilation.)"
+            : ""));
   }
   if (before->cell.formula.has_value()) {
     formulas_[turn.cell.name] = *before->cell.formula;

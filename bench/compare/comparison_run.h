@@ -33,8 +33,8 @@ struct ComparisonRunOptions {
   absl::Duration first_guess;         // of a run's time
   const FileSystem* files = nullptr;  // outlives the run
   // The paused speed of the hosts of a run of the cell that begins now
-  // (PauseMeter). What it measures for that is not in the time of a run. Null:
-  // it is 1.
+  // (PauseMeter). The time that this takes is not counted as that of the run,
+  // and an error ends the comparison. Null: it is 1.
   std::function<absl::StatusOr<double>(const Cell&)> paused_speed;
   // Runs a cell once (CellRunner::Run).
   std::function<absl::StatusOr<CellRun>(const Cell&, int repeat,

@@ -1,6 +1,7 @@
 #include "bench/compare/dilation.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_format.h"
 
@@ -56,9 +57,23 @@ HostShare ShareOf(const Cell& cell, int host, double paused_speed) {
   return share;
 }
 
+std::vector<HostShare> SharesOf(const Cell& cell, double paused_speed,
+                                int cores) {
+  paused_speed =
+      std::max(paused_speed, std::min(1.0, LeastPausedSpeed(cell, cores)));
+  std::vector<HostShare> shares;
+  for (int host = 0; host < cell.hosts; ++host) {
+    shares.push_back(ShareOf(cell, host, paused_speed));
+  }
+  return shares;
+}
+
 double LeastPausedSpeed(const Cell& cell, int cores) {
-  return cell.hosts * cell.cores_per_host / cell.dilation /
-         (kCoresShareMost * cores);
+  const double speed = cell.hosts * cell.cores_per_host / cell.dilation /
+                       (kCoresShareMost * cores);
+  // DilationOf chooses dilations for which it is just that.
+  constexpr double kRounding = 1e-9;
+  return std::abs(speed - 1) < kRounding ? 1 : speed;
 }
 
 double ComputeScaleOf(const Cell& cell, int host, double paused_speed) {

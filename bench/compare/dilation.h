@@ -58,14 +58,17 @@ struct HostShare {
   absl::Duration period = absl::Milliseconds(4);
   absl::Duration quota;
 };
-// For host `host` of the cell, at the cell's dilation. A straggler has its
-// share of the processor time. `paused_speed`: that of a host that is paused
-// for the dilation, as a share of one that never is (PauseMeter); the quota is
-// divided by it.
+// For host `host` of the cell, at the cell's dilation. The quota is divided by
+// `paused_speed` (PauseMeter). A straggler has its share of the processor time;
+// it is paused for longer than the others, which is not made up for.
 HostShare ShareOf(const Cell& cell, int host, double paused_speed = 1);
 // With a lower paused_speed the hosts of the cell would have more than
-// kCoresShareMost of `cores` together. Above 1: they have more anyway.
+// kCoresShareMost of `cores` together. 1 or more: they have as much anyway.
 double LeastPausedSpeed(const Cell& cell, int cores);
+// Those of all hosts, on a machine of `cores` cores: a paused speed is made up
+// for as far as LeastPausedSpeed.
+std::vector<HostShare> SharesOf(const Cell& cell, double paused_speed,
+                                int cores);
 // --compute_scale of the worker on `host`. A host of one core or less computes
 // as slowly as it has processor time. Of a host with more, one thread could
 // have that of all cores together, so its computation is held back to a core's
@@ -80,11 +83,6 @@ absl::Status CheckPlayable(const Cell& cell);
 // What a bare stream gets of a link of this rate: the payload of full TCP
 // segments in Ethernet frames, which tbf counts without preamble and checksum.
 double StreamRate(double bits_per_second);
-
-// A stream that is not within this share of StreamRate greys its cell.
-inline constexpr double kLinkTolerance = .03;
-// More cores than these, used by others during a run, grey its cell.
-inline constexpr double kOthersMost = .15;
 
 }  // namespace shoal
 

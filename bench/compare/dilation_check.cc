@@ -10,8 +10,9 @@
 #include "absl/strings/str_format.h"
 #include "base/counted.h"
 #include "bench/compare/cell_figures.h"
+#include "bench/compare/cell_mode.h"
 #include "bench/compare/dilation.h"
-#include "bench/compare/verdict.h"
+#include "bench/compare/grey_reason.h"
 
 namespace shoal {
 namespace {
@@ -37,7 +38,7 @@ bool Differs(std::optional<double> difference) {
 std::string Tried(const Cell& cell) {
   const std::string network =
       cell.network == "none" ? "" : absl::StrCat(" at ", cell.network);
-  return absl::StrCat(cell.mode, " on ", Counted(cell.hosts, "host"),
+  return absl::StrCat(ModeName(cell), " on ", Counted(cell.hosts, "host"),
                       ", tried with model ", cell.model, network, ",");
 }
 

@@ -49,4 +49,13 @@ std::string HtmlParagraph(absl::string_view text, absl::string_view kind) {
                       ">", EscapeMarkup(text), "</p>\n");
 }
 
+std::string HtmlList(const std::vector<std::string>& lines) {
+  if (lines.empty()) return "";
+  std::string html = "<ul>\n";
+  for (const std::string& line : lines) {
+    absl::StrAppend(&html, "<li>", EscapeMarkup(line), "</li>\n");
+  }
+  return html + "</ul>\n";
+}
+
 }  // namespace shoal

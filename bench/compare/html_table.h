@@ -48,6 +48,8 @@ class HtmlTable {
 
 // A paragraph; `kind` is a class of the page's style, or empty.
 std::string HtmlParagraph(absl::string_view text, absl::string_view kind = "");
+// "" for an empty list.
+std::string HtmlList(const std::vector<std::string>& lines);
 
 }  // namespace shoal
 

@@ -24,6 +24,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "bench/compare/bare_stream.h"
+#include "bench/compare/grey_reason.h"
 #include "bench/compare/tool_command.h"
 
 namespace shoal {

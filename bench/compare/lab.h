@@ -63,7 +63,7 @@ class Lab {
   absl::StatusOr<double> Stream(int from, int to) const;
   // Those of each host to the next one, of the last to the first. Streams run
   // together if they share no host, since acknowledgements would wait behind
-  // data, and their links have at most kLinkMost in sum. One that is off by
+  // data, and their links have at most 1 Gbit/s in sum. One that is off by
   // more than kLinkTolerance is tried up to four times more by itself, and the
   // nearest one counts: a lost packet, or a moment in which the machine stands
   // still, slows a short stream down, and no try of a link with another rate is

@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "bench/compare/cell_mode.h"
 #include "bench/compare/dilation.h"
-#include "bench/compare/verdict.h"
+#include "bench/compare/grey_reason.h"
 #include "core/training_mode.h"
 
 namespace shoal {
@@ -44,36 +44,83 @@ Cell AloneOf(Cell cell) {
   return cell;
 }
 
-double PauseMeter::Known::Speed() const {
+void PauseMeter::Known::Add(PausePair pair) {
+  pairs.push_back(std::move(pair));
+  if (pairs.size() > kPairs) pairs.erase(pairs.begin());
+}
+
+std::optional<double> PauseMeter::Known::Speed() const {
+  if (pairs.empty()) return std::nullopt;
   double unpaused = 0;
   double paused = 0;
-  const int from = std::max(0, static_cast<int>(pairs.size()) - kPairs);
-  for (auto pair = pairs.begin() + from; pair != pairs.end(); ++pair) {
-    unpaused += pair->unpaused;
-    paused += pair->paused;
+  for (const PausePair& pair : pairs) {
+    unpaused += pair.unpaused;
+    paused += pair.paused;
   }
-  return paused > 0 ? std::min(1.0, unpaused / paused) : 1;
+  return std::min(1.0, unpaused / paused);
+}
+
+PauseMeter::PauseMeter(PauseMeterOptions options)
+    : options_(std::move(options)) {
+  std::vector<PausePair> before = options_.before;
+  std::stable_sort(
+      before.begin(), before.end(),
+      [](const PausePair& a, const PausePair& b) { return a.ended < b.ended; });
+  for (const PausePair& pair : before) known_[pair.kind].Add(pair);
+  for (auto& [kind, known] : known_) {
+    DropOld(&known);
+    if (known.pairs.size() == kPairs) known.tried = known.pairs.back().ended;
+  }
+}
+
+PauseKind PauseMeter::KindOf(const Cell& cell) const {
+  const TrainingModeRow& mode = ModeRowOf(cell);
+  PauseKind kind;
+  kind.settings = options_.settings.at(cell.model);
+  kind.servers = mode.servers;
+  kind.copies = mode.copies;
+  kind.cores = cell.cores_per_host;
+  kind.dilation = cell.dilation;
+  return kind;
+}
+
+std::optional<double> PauseMeter::SpeedOfAnother(const PauseKind& kind) const {
+  std::optional<double> speed;
+  for (const auto& [other, known] : known_) {
+    if (known.pairs.empty() || other.dilation != kind.dilation ||
+        other.cores != kind.cores) {
+      continue;
+    }
+    speed = known.Speed();
+    if (other.settings == kind.settings) break;
+  }
+  return speed;
+}
+
+// Also those of the future: the clock was set back since.
+void PauseMeter::DropOld(Known* known) const {
+  const absl::Time now = options_.now();
+  std::vector<PausePair>& pairs = known->pairs;
+  pairs.erase(std::remove_if(pairs.begin(), pairs.end(),
+                             [&](const PausePair& pair) {
+                               return pair.ended > now ||
+                                      now - pair.ended > kOldest;
+                             }),
+              pairs.end());
 }
 
 absl::StatusOr<double> PauseMeter::SpeedFor(const Cell& cell) {
-  const double least = LeastPausedSpeed(cell, options_.cores);
-  if (cell.dilation <= 1 || cell.cores_per_host <= 0 || least >= 1) return 1;
-  const TrainingModeRow& mode = ModeRowOf(cell);
-  Known* const known =
-      &known_[Kind(cell.model, mode.servers, mode.copies, cell.dilation)];
-  if (options_.now() - known->last > kFresh) {
+  if (cell.dilation <= 1 || cell.cores_per_host <= 0 ||
+      LeastPausedSpeed(cell, options_.cores) >= 1) {
+    return 1;
+  }
+  const PauseKind kind = KindOf(cell);
+  Known* const known = &known_[kind];
+  if (options_.now() - known->tried > kFresh) {
     SHOAL_RETURN_IF_ERROR(Measure(cell, known));
   }
-  return std::max(least, known->Speed());
-}
-
-double PauseMeter::LikelySpeed(double dilation) const {
-  for (const auto& [kind, known] : known_) {
-    if (std::get<double>(kind) == dilation && !known.pairs.empty()) {
-      return known.Speed();
-    }
-  }
-  return 1;
+  if (const auto speed = known->Speed()) return *speed;
+  return SpeedOfAnother(kind).value_or(1);
 }
 
 absl::Status PauseMeter::Measure(const Cell& cell, Known* known) {
@@ -81,32 +128,45 @@ absl::Status PauseMeter::Measure(const Cell& cell, Known* known) {
   options_.say(absl::StrFormat(
       "how much pauses slow a host down, model %s in mode %s at dilation %.3g",
       alone.model, alone.mode, alone.dilation));
-  double speed =
-      known->pairs.empty() ? LikelySpeed(cell.dilation) : known->Speed();
-  int pairs = known->pairs.empty() ? kPairs : 1;
-  if (speed == 1 && known->pairs.empty()) ++pairs;
-  for (int i = 0; i < pairs; ++i) {
-    SHOAL_ASSIGN_OR_RETURN(const std::optional<Pair> pair,
-                           MeasurePair(alone, speed));
-    if (!pair.has_value()) continue;
-    known->pairs.push_back(*pair);
-    speed = known->Speed();
+  DropOld(known);
+  std::optional<double> speed = known->Speed();
+  if (!speed.has_value()) speed = SpeedOfAnother(KindOf(cell));
+  size_t missing = std::max<size_t>(1, kPairs - known->pairs.size());
+  for (int spoilt = 0; missing > 0 && spoilt <= kSpoiltMost;) {
+    SHOAL_ASSIGN_OR_RETURN(const std::optional<PausePair> pair,
+                           MeasurePair(alone, speed.value_or(1)));
+    if (!pair.has_value()) {
+      ++spoilt;
+    } else if (!speed.has_value()) {
+      speed = std::min(1.0, pair->unpaused / pair->paused);
+    } else {
+      known->Add(*pair);
+      speed = known->Speed();
+      --missing;
+      SHOAL_RETURN_IF_ERROR(Keep());
+    }
   }
-  known->last = options_.now();
-  options_.say(
-      known->pairs.empty()
-          ? "  it is not known, so hosts get no more processor time"
-          : absl::StrFormat("  to %.2f of its speed, so hosts get %.2f times "
-                            "the processor time",
-                            known->Speed(), 1 / known->Speed()));
+  known->tried = options_.now();
+  if (const auto measured = known->Speed()) {
+    options_.say(absl::StrFormat(
+        "  to %.2f of its speed, so hosts get %.2f times the processor time",
+        *measured, 1 / *measured));
+  } else if (const auto other = SpeedOfAnother(KindOf(cell))) {
+    options_.say(absl::StrFormat(
+        "  it is not known; %.2f of its speed is taken, as of another model or "
+        "mode",
+        *other));
+  } else {
+    options_.say("  it is not known, so hosts get no more processor time");
+  }
   return absl::OkStatus();
 }
 
 // One run without pauses, then one with those of the dilation. The pair counts
 // if both do.
-absl::StatusOr<std::optional<PauseMeter::Pair>> PauseMeter::MeasurePair(
+absl::StatusOr<std::optional<PausePair>> PauseMeter::MeasurePair(
     const Cell& alone, double paused_speed) {
-  const int repeat = pairs_++;
+  const int repeat = measured_++;
   Cell cell = alone;
   cell.dilation = 1;
   cell.cores_per_host =
@@ -123,13 +183,26 @@ absl::StatusOr<std::optional<PauseMeter::Pair>> PauseMeter::MeasurePair(
     const std::string why = WhyNot(*run);
     if (why.empty()) continue;
     options_.say(absl::StrCat("  a run does not count: ", why));
-    return std::optional<Pair>();
+    return std::optional<PausePair>();
   }
-  const Pair pair = {SecondsPerSample(unpaused), SecondsPerSample(paused)};
+  PausePair pair;
+  pair.kind = KindOf(alone);
+  pair.ended = options_.now();
+  pair.unpaused = SecondsPerSample(unpaused);
+  pair.paused = SecondsPerSample(paused);
   options_.say(
       absl::StrFormat("  %.1f us a sample without pauses, %.1f with them",
                       1e6 * pair.unpaused, 1e6 * pair.paused));
-  return std::optional<Pair>(pair);
+  return std::optional<PausePair>(std::move(pair));
+}
+
+absl::Status PauseMeter::Keep() const {
+  if (!options_.keep) return absl::OkStatus();
+  std::vector<PausePair> pairs;
+  for (const auto& [kind, known] : known_) {
+    pairs.insert(pairs.end(), known.pairs.begin(), known.pairs.end());
+  }
+  return options_.keep(pairs);
 }
 
 }  // namespace shoal

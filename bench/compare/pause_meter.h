@@ -5,12 +5,13 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "bench/compare/cell.h"
+#include "bench/compare/pause_file.h"
 
 namespace shoal {
 
@@ -20,8 +21,16 @@ Cell AloneOf(Cell cell);
 
 struct PauseMeterOptions {
   int cores = 1;  // of the machine
-  // Runs a cell once, with the quotas of ShareOf(cell, host, paused_speed), for
-  // a time that need not be long. CANCELLED ends the measurement.
+  // By model, and of every model that is asked for: PauseKind::settings.
+  std::map<std::string, std::string> settings;
+  // Pairs that are known already, such as those of a comparison that goes on.
+  // Those of other kinds may be among them.
+  std::vector<PausePair> before;
+  // Keeps the pairs that count now, after each new one. An error ends the
+  // measurement.
+  std::function<absl::Status(const std::vector<PausePair>&)> keep;
+  // Runs a cell once, with the quotas of SharesOf(cell, paused_speed, cores),
+  // for a time that need not be long. CANCELLED ends the measurement.
   std::function<absl::StatusOr<CellRun>(const Cell&, int repeat,
                                         double paused_speed)>
       run_cell;
@@ -38,7 +47,8 @@ struct PauseMeterOptions {
 // is never paused, so a played one gets more processor time to make up for it.
 //
 // The meter trains one host in turns without pauses and with those of a
-// dilation. Its
+// dilation. (A host of less than a core is paused for that on the cluster too,
+// and so it is in both.) Its
 //
 //   paused speed = processor seconds a sample without pauses
 //                  / processor seconds a sample with them
@@ -48,48 +58,50 @@ struct PauseMeterOptions {
 // more than products do, so each model has its own, in modes with servers, with
 // copies and with both: that of the batch that comes first. How much pauses
 // cost also depends on what others do at the moment, so a pair is measured anew
-// from time to time, and the last two pairs count. Thread-compatible.
+// from time to time. Thread-compatible.
 class PauseMeter {
  public:
-  // Pairs that count, and that are measured first. The very first pair of a
-  // dilation knows of no quota before, and is one more.
+  // So many pairs count, the last ones. If no paused speed is known yet for the
+  // quota, a pair more comes first, which does not count.
   static constexpr int kPairs = 2;
-  // So long after it a pair is measured anew, before the next run.
+  // The next run after so long is preceded by a new pair.
   static constexpr absl::Duration kFresh = absl::Minutes(15);
+  // Older pairs do not count.
+  static constexpr absl::Duration kOldest = absl::Minutes(30);
+  // So many pairs of a measurement may fail or be disturbed.
+  static constexpr int kSpoiltMost = 2;
 
-  explicit PauseMeter(PauseMeterOptions options)
-      : options_(std::move(options)) {}
+  explicit PauseMeter(PauseMeterOptions options);
 
   // The paused speed for a run of the cell that begins now: above 0, at most 1.
   // 1 without measurement for a cell that is not paused, or whose hosts have
-  // nine tenths of the machine's cores already; they get no more than that. A
-  // measurement that failed, or was disturbed, leaves what is known, or 1, and
-  // is said. CANCELLED: a signal asked for the end.
+  // nine tenths of the machine's cores already, as they get no more than that.
+  // What was not measured, because every run for it failed or was disturbed, is
+  // taken from another kind of this dilation, or is 1; that is said. CANCELLED:
+  // a signal asked for the end. Other errors are those of `keep`.
   absl::StatusOr<double> SpeedFor(const Cell& cell);
 
  private:
-  struct Pair {
-    double unpaused = 0;  // processor seconds a sample
-    double paused = 0;
-  };
   struct Known {
-    absl::Time last = absl::InfinitePast();
-    std::vector<Pair> pairs;
-    double Speed() const;  // of the last pairs; 1: there is none
+    absl::Time tried = absl::InfinitePast();  // to the end, well or not
+    std::vector<PausePair> pairs;
+    void Add(PausePair pair);
+    std::optional<double> Speed() const;  // nullopt: there is no pair
   };
-  // Model, whether there are servers and copies, and dilation.
-  using Kind = std::tuple<std::string, bool, bool, double>;
 
-  // Of any kind at this dilation, 1: of none.
-  double LikelySpeed(double dilation) const;
-  // nullopt: it does not count, and that was said.
-  absl::StatusOr<std::optional<Pair>> MeasurePair(const Cell& alone,
-                                                  double paused_speed);
+  PauseKind KindOf(const Cell& cell) const;
+  // Of any kind at this dilation, rather of the same model.
+  std::optional<double> SpeedOfAnother(const PauseKind& kind) const;
+  void DropOld(Known* known) const;
   absl::Status Measure(const Cell& cell, Known* known);
+  // nullopt: it does not count, and that was said.
+  absl::StatusOr<std::optional<PausePair>> MeasurePair(const Cell& alone,
+                                                       double paused_speed);
+  absl::Status Keep() const;
 
   const PauseMeterOptions options_;
-  std::map<Kind, Known> known_;
-  int pairs_ = 0;
+  std::map<PauseKind, Known> known_;
+  int measured_ = 0;  // pairs, also those that do not count
 };
 
 }  // namespace shoal

@@ -55,12 +55,22 @@ std::string Question(const Comparison& comparison) {
       names(modes), "?");
 }
 
+// "A host has 1 core and one worker. ", or "".
+std::string CoresOfHosts(const Comparison& comparison) {
+  if (comparison.cells.empty()) return "";
+  const double cores = comparison.cells.front().cores_per_host;
+  if (cores <= 0) return "";
+  return absl::StrCat("A host has ", SettingText(cores),
+                      cores == 1 ? " core" : " cores", " and one worker. ");
+}
+
 std::string Where(const Comparison& comparison) {
   if (comparison.where == "lab") {
     return HtmlParagraph(absl::StrCat(
         "The hosts were played on one machine. Each is a network namespace "
-        "with "
-        "an address, links of limited bandwidth and a share of the processor. ",
+        "with an address, links of limited bandwidth and a share of the "
+        "processor. ",
+        CoresOfHosts(comparison),
         comparison.dilation > 1
             ? absl::StrCat(
                   "The played cluster ran up to ",
@@ -71,7 +81,8 @@ std::string Where(const Comparison& comparison) {
         "What was not played stands below, under “What was not played”."));
   }
   if (comparison.where == "hosts") {
-    return HtmlParagraph("Every host was a real machine, reached by ssh.");
+    return HtmlParagraph(
+        "Every host was a real machine, reached by ssh, with one worker.");
   }
   return HtmlParagraph(
       "All processes ran on one machine and talked over its loopback device. "
@@ -158,9 +169,12 @@ std::string Foot(const Comparison& comparison) {
   row("measured", comparison.where == "lab"     ? "on hosts that were played"
                   : comparison.where == "hosts" ? "on real hosts"
                                                 : "over loopback");
-  row("processor", absl::StrCat(comparison.cpu, ", ", comparison.cores,
-                                comparison.cores == 1 ? " core" : " cores"));
-  row("memory",
+  const std::string here =
+      comparison.where == "hosts" ? " of the machine that ran the command" : "";
+  row("processor" + here,
+      absl::StrCat(comparison.cpu, ", ", comparison.cores,
+                   comparison.cores == 1 ? " core" : " cores"));
+  row("memory" + here,
       absl::StrFormat("%.1f GB",
                       static_cast<double>(comparison.memory_bytes) / 1e9));
   row("version", comparison.version);

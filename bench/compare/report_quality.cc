@@ -229,8 +229,10 @@ std::string TargetSection(const Comparison& comparison) {
           }
           bar.text = absl::StrCat(FigureText(seconds->median), " s");
           if (price.has_value()) {
-            absl::StrAppend(&bar.text, ", cost ",
-                            FigureText(CostToTarget(cell, *price)->median));
+            absl::StrAppend(
+                &bar.text, ", cost ",
+                FigureText(
+                    CostOf(cell, *price, &CellRun::seconds_to_target)->median));
           }
           if (static_cast<size_t>(seconds->count) < cell.runs.size()) {
             absl::StrAppend(&bar.text, ", ", RunsThatReached(cell), " runs");
@@ -257,7 +259,8 @@ std::string TargetSection(const Comparison& comparison) {
         {"reached", "runs that reached it", RunsThatReached}};
     if (price.has_value()) {
       columns.push_back({"cost", "cost", [&](const Cell& c) {
-                           return SpreadText(CostToTarget(c, *price));
+                           return SpreadText(
+                               CostOf(c, *price, &CellRun::seconds_to_target));
                          }});
     }
     absl::StrAppend(&html, "<figure>\n", DrawBarChart(chart),

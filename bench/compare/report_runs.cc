@@ -9,12 +9,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/counted.h"
 #include "bench/compare/cell_figures.h"
 #include "bench/compare/cell_mode.h"
+#include "bench/compare/dilation.h"
 #include "bench/compare/html_table.h"
 #include "bench/compare/report_panels.h"
 #include "bench/compare/report_sections.h"
-#include "bench/compare/verdict_turn.h"
+#include "bench/compare/verdict_text.h"
 #include "report/number_text.h"
 #include "report/svg_canvas.h"
 
@@ -53,43 +56,64 @@ std::string NoTurnText(const Comparison& comparison) {
     if (of->empty()) reasons.push_back(verdict.no_turn);
     of->push_back(PlaceText(verdict));
   }
-  std::string html;
-  for (const std::string& reason : reasons) {
-    absl::StrAppend(&html, "<li>", EscapeMarkup(reason), " (",
-                    EscapeMarkup(absl::StrJoin(places[reason], "; ")),
-                    ")</li>\n");
+  for (std::string& reason : reasons) {
+    reason =
+        absl::StrCat(reason, " (", absl::StrJoin(places[reason], "; "), ")");
   }
-  return html.empty() ? ""
-                      : absl::StrCat("<h3>What is not predicted, and why</h3>"
-                                     "\n<ul>\n",
-                                     html, "</ul>\n");
+  return reasons.empty()
+             ? ""
+             : absl::StrCat("<h3>What is not predicted, and why</h3>\n",
+                            HtmlList(reasons));
 }
 
-// "async on 2 hosts".
+// "async on 2 hosts", "replayed async on 2 hosts".
 std::string ModeOnHosts(const Cell& cell) {
-  return absl::StrCat(ModeName(cell), " on ", HostsText(cell.hosts));
+  return absl::StrCat(cell.replayed() ? "replayed " : "", ModeName(cell),
+                      " on ", HostsText(cell.hosts));
 }
 
 // How much slower hosts were because a lab pauses them; "" if they were not, or
 // it was not measured.
 std::string PausesText(const Comparison& comparison) {
   std::vector<double> speeds;
+  int not_measured = 0;
+  double too_slow = 0;  // most that was not made up for
   for (const Cell& cell : comparison.cells) {
+    const double least = LeastPausedSpeed(cell, comparison.cores);
     for (const CellRun& run : cell.runs) {
-      if (run.paused_speed < 1) speeds.push_back(run.paused_speed);
+      if (run.paused_speed < 1) {
+        speeds.push_back(run.paused_speed);
+        too_slow = std::max(too_slow, 1 - run.paused_speed / least);
+      } else if (cell.dilation > 1) {
+        ++not_measured;
+      }
     }
   }
   const auto spread = SpreadOfValues(std::move(speeds));
   if (!spread.has_value()) return "";
-  return HtmlParagraph(absl::StrFormat(
+  std::string text = absl::StrFormat(
       "A host that is played slowly is paused most of the time. Meanwhile "
       "others use the caches, so a sample takes it more processor time than a "
       "host that is never paused. One host of each model was measured with and "
-      "without pauses, in modes with servers, in ring and in hybrid, and anew "
-      "from time to time: with them it had %.2f of its speed (%.2f to %.2f). "
-      "The hosts of a run got that much more processor time, and processor "
-      "times in this report are those of a host that is never paused.",
-      spread->median, spread->least, spread->most));
+      "without pauses, in each kind of mode, and anew from time to time: with "
+      "them it had %.2f of its speed (%.2f to %.2f, its paused speed). The "
+      "hosts of a run got 1 / paused speed times the processor time, and "
+      "processor times in this report are those of a host that is never "
+      "paused.",
+      spread->median, spread->least, spread->most);
+  if (not_measured > 0) {
+    absl::StrAppendFormat(
+        &text, " It was not measured for %s, whose hosts got no more.",
+        Counted(static_cast<uint64_t>(not_measured), "run"));
+  }
+  if (too_slow > 0) {
+    absl::StrAppendFormat(
+        &text,
+        " The machine does not have as much for all cells: their hosts were up "
+        "to %.0f %% too slow.",
+        100 * too_slow);
+  }
+  return HtmlParagraph(text);
 }
 
 // Of which modes and hosts it was tried whether the dilation changes figures.
@@ -102,6 +126,7 @@ std::string DilationCheckText(const Comparison& comparison) {
                   "Samples/s at twice the dilation, beside those at the "
                   "dilation itself: medians",
                   {{"mode", "mode", false},
+                   {"compute", "compute", false},
                    {"hosts", "hosts"},
                    {"difference", "difference"}});
   std::set<std::string> tried;
@@ -110,7 +135,7 @@ std::string DilationCheckText(const Comparison& comparison) {
     const std::string name = ModeOnHosts(*cell);
     if (!tried.insert(name).second) continue;
     table.AddRow(name, false,
-                 {ModeName(*cell), absl::StrCat(cell->hosts),
+                 {ModeName(*cell), cell->compute, absl::StrCat(cell->hosts),
                   DifferenceText(1 + *cell->dilation_difference, 1)});
   }
   std::vector<std::string> untried;
@@ -153,32 +178,18 @@ std::string VerdictSection(const Comparison& comparison) {
                       "left-out"));
   }
   std::string html;
-  std::vector<std::string> rules;
   for (const ModeVerdict& verdict : comparison.verdicts) {
-    // The text names the model, the hosts and the network.
+    std::vector<std::string> lines = absl::StrSplit(verdict.text, '\n');
+    // The first line names the model, the hosts and the network.
     absl::StrAppend(&html, "<p class=\"verdict\" data-best=\"",
                     EscapeMarkup(verdict.best), "\"><b>",
                     EscapeMarkup(BestText(verdict)), "</b> – ",
-                    EscapeMarkup(verdict.text), "</p>\n");
-    if (!verdict.rule.empty() &&
-        std::find(rules.begin(), rules.end(), verdict.rule) == rules.end()) {
-      rules.push_back(verdict.rule);
-    }
+                    EscapeMarkup(lines[0]), "</p>\n");
+    lines.erase(lines.begin());
+    html += HtmlList(lines);
   }
-  html += "<h3>Rules of the verdicts</h3>\n<ul>\n";
-  const bool predicted = std::any_of(
-      comparison.verdicts.begin(), comparison.verdicts.end(),
-      [](const ModeVerdict& verdict) { return !verdict.turn.empty(); });
-  for (const std::string& rule : rules) {
-    absl::StrAppend(&html, "<li>", EscapeMarkup(rule), "</li>\n");
-  }
-  html +=
-      "<li>A cell that is greyed takes no part in a verdict; its reason stands "
-      "in the tables.</li>\n";
-  if (predicted) {
-    absl::StrAppend(&html, "<li>", EscapeMarkup(kTurnRule), "</li>\n");
-  }
-  html += "</ul>\n";
+  html += "<h3>Rules of the verdicts</h3>\n";
+  html += HtmlList(RulesOf(comparison));
   html += NoTurnText(comparison);
   return ReportSection("verdict", "Verdict", html);
 }
@@ -190,11 +201,7 @@ std::string NotPlayedSection(const Comparison& comparison) {
                              ? "Nothing was played: these were real hosts."
                              : "The comparison lists nothing.");
   } else {
-    html = "<ul>\n";
-    for (const std::string& what : comparison.not_played) {
-      absl::StrAppend(&html, "<li>", EscapeMarkup(what), "</li>\n");
-    }
-    html += "</ul>\n";
+    html = HtmlList(comparison.not_played);
   }
   html += "<h3>Cells that are out of verdicts</h3>\n";
   HtmlTable table("out", "",
@@ -214,6 +221,7 @@ std::string NotPlayedSection(const Comparison& comparison) {
 }
 
 std::string RunsSection(const Comparison& comparison) {
+  const bool watched = comparison.where != "hosts";
   HtmlTable table(
       "runs",
       absl::StrCat("Every run: its cell, and the checks just before it and "
@@ -249,7 +257,7 @@ std::string RunsSection(const Comparison& comparison) {
            run.step_seconds ? FigureText(run.step_seconds->p99 * 1e3) : "–",
            FigureText(run.auc), megabits(run.link_bits_per_second),
            megabits(run.link_expected),
-           absl::StrFormat("%.2f", run.others_cores),
+           watched ? absl::StrFormat("%.2f", run.others_cores) : "–",
            FigureText(run.paused_speed), run.ok ? "well" : run.error});
     }
   }

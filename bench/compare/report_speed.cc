@@ -101,34 +101,37 @@ std::string SpeedSection(const Comparison& comparison) {
                      "mode: ",
                      title, ". The table below has the figures."),
         &chart);
-    absl::StrAppend(
-        &html, "<figure>\n", DrawLineChart(chart),
-        CellTable(
-            comparison, "speed", title, panel.cells,
-            {{"samples_per_second", "samples/s",
-              [](const Cell& c) { return SpreadText(SamplesPerSecond(c)); }},
-             {"efficiency", "T(n)/(n·T(1))",
-              [&](const Cell& c) {
-                return EfficiencyText(Efficiency(comparison, c));
-              }},
-             {"epoch_seconds", "an epoch, s",
-              [](const Cell& c) {
-                return SpreadText(SpreadOf(
-                    c, [](const CellRun& r) { return r.epoch_seconds; }));
-              }},
-             {"step_p50", "a step, ms (median)",
-              [](const Cell& c) {
-                return SpreadText(
-                    SpreadOf(c,
-                             [](const CellRun& r) {
-                               return r.step_seconds.has_value()
-                                          ? std::optional<double>(
-                                                r.step_seconds->p50)
-                                          : std::nullopt;
-                             }),
-                    1e3);
-              }}}),
-        "</figure>\n");
+    std::vector<CellColumn> columns = {
+        {"samples_per_second", "samples/s",
+         [](const Cell& c) { return SpreadText(SamplesPerSecond(c)); }},
+        {"efficiency", "T(n)/(n·T(1))",
+         [&](const Cell& c) {
+           return EfficiencyText(Efficiency(comparison, c));
+         }},
+        {"step_p50", "a step, ms (median)",
+         [](const Cell& c) {
+           return SpreadText(SpreadOf(c,
+                                      [](const CellRun& r) {
+                                        return r.step_seconds.has_value()
+                                                   ? std::optional<double>(
+                                                         r.step_seconds->p50)
+                                                   : std::nullopt;
+                                      }),
+                             1e3);
+         }},
+        {"epoch_seconds", "an epoch, s", [](const Cell& c) {
+           return SpreadText(
+               SpreadOf(c, [](const CellRun& r) { return r.epoch_seconds; }));
+         }}};
+    if (const auto price = comparison.price_per_host_hour) {
+      columns.push_back(
+          {"epoch_cost", "cost of an epoch", [price = *price](const Cell& c) {
+             return SpreadText(CostOf(c, price, &CellRun::epoch_seconds));
+           }});
+    }
+    absl::StrAppend(&html, "<figure>\n", DrawLineChart(chart),
+                    CellTable(comparison, "speed", title, panel.cells, columns),
+                    "</figure>\n");
   }
   if (number == 0) html += LeftOut("no run ended well");
   return ReportSection("speed", "Samples a second over hosts", html);
@@ -163,7 +166,7 @@ std::string StragglerSection(const Comparison& comparison) {
     chart.keys = StylesOnly();
     const auto without = [&](const Cell& cell) -> std::optional<FigureSpread> {
       const Cell* twin = WithoutStraggler(comparison, cell);
-      if (twin == nullptr) return std::nullopt;
+      if (twin == nullptr || !WhyOut(*twin).empty()) return std::nullopt;
       return SamplesPerSecond(*twin);
     };
     const auto ratio = [&](const Cell& cell) -> std::string {

@@ -48,6 +48,8 @@ constexpr uint64_t kRecordSteps =
     TimelineSample::kWarmUpSteps + ComputeProfile::kMostSteps;
 constexpr uint64_t kLeastRecordSteps = 2 * TimelineSample::kWarmUpSteps;
 constexpr double kRecordSeconds = 20;
+// A profile is for paused speeds within this share of its own.
+constexpr double kRecordTolerance = .05;
 // Tries of a run until its warm-up is long enough.
 constexpr int kWarmUpTries = 3;
 // Batches of the data in which distinct ids are counted.
@@ -262,11 +264,7 @@ absl::StatusOr<LaunchedJobEnd> CellRunner::Launch(
 absl::StatusOr<std::unique_ptr<Lab>> CellRunner::LabOf(
     const Cell& cell, double paused_speed) const {
   if (options_.where != "lab") return nullptr;
-  std::vector<HostShare> shares;
-  for (int i = 0; i < cell.hosts; ++i) {
-    shares.push_back(ShareOf(cell, i, paused_speed));
-  }
-  return Lab::Make(std::move(shares));
+  return Lab::Make(SharesOf(cell, paused_speed, options_.cores));
 }
 
 absl::StatusOr<std::string> CellRunner::ProfileOf(const Cell& cell, int repeat,
@@ -276,7 +274,13 @@ absl::StatusOr<std::string> CellRunner::ProfileOf(const Cell& cell, int repeat,
       "%s_%s_b%d_c%.4g_t%.4g.%d", alone.model, alone.mode, alone.batch_size,
       alone.cores_per_host, alone.dilation, repeat + 1);
   const std::string path = Below("profiles", name + ".json");
-  if (options_.files->OpenForRead(path).ok()) return path;
+  const auto recorded = recorded_.find(path);
+  // An earlier command has recorded it, and its paused speed is not known now.
+  const bool unknown = recorded == recorded_.end() && paused_speed < 1;
+  const bool other =
+      recorded != recorded_.end() &&
+      std::abs(paused_speed / recorded->second - 1) > kRecordTolerance;
+  if (!unknown && !other && options_.files->OpenForRead(path).ok()) return path;
   CellPlace place;
   // Whole records alone have the name that is looked for.
   place.record = path + ".part";
@@ -300,6 +304,7 @@ absl::StatusOr<std::string> CellRunner::ProfileOf(const Cell& cell, int repeat,
                                  what));
   SHOAL_RETURN_IF_ERROR(
       Annotate(options_.files->Rename(place.record, path), what));
+  recorded_[path] = paused_speed;
   return path;
 }
 

@@ -32,6 +32,7 @@ struct CellRunnerOptions {
   absl::Duration cell_time = absl::Seconds(25);
   // Epochs that last longer than a job that is stopped.
   int many_epochs = 1000;
+  int cores = 1;  // of this machine
   std::optional<double> target_auc;
   // Seed of the first repeat, if each one has its own; nullopt: all have that
   // of the job.
@@ -61,7 +62,7 @@ class CellRunner {
   std::vector<IdCount> IdGrowth(const std::string& model, int batch);
   std::optional<RoleBytes> Formula(const Cell& cell, double mean_batch);
 
-  // Runs the cell once, with the quotas of ShareOf(cell, host, paused_speed).
+  // Runs the cell once, with the quotas of SharesOf(cell, paused_speed, cores).
   // Everything that fails is in the run's `error`, so that other cells go on.
   // CANCELLED alone is an error of its own: a signal asked for the end. *data
   // is as of ReadSummary.
@@ -103,13 +104,17 @@ class CellRunner {
   // The path of a profile for a repeat of the cell, which is recorded if it is
   // not there: of one host of the cell, as it computes beside all else that it
   // does in this mode. Each repeat has its own, since the machine computes
-  // faster in some minutes than in others.
+  // faster in some minutes than in others, and is recorded anew if the paused
+  // speed is not nearly that of its record: the times of a record are longer by
+  // what pauses cost then.
   absl::StatusOr<std::string> ProfileOf(const Cell& cell, int repeat,
                                         double paused_speed);
   absl::StatusOr<LaunchedJobEnd> Launch(LaunchedJobOptions options,
                                         const std::string& log) const;
 
   const CellRunnerOptions options_;
+  // The paused speed of each profile that was recorded, by its path.
+  std::map<std::string, double> recorded_;
   // By model and batch.
   std::map<std::pair<std::string, int>, std::vector<IdCount>> distinct_ids_;
   // By cell: the warm-up of its jobs, where the usual one is too short.

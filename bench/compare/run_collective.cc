@@ -15,6 +15,7 @@
 #include "bench/allreduce/bus_rate.h"
 #include "bench/compare/cpu_watch.h"
 #include "bench/compare/dilation.h"
+#include "bench/compare/grey_reason.h"
 #include "bench/compare/lab.h"
 #include "bench/compare/rank_processes.h"
 #include "bench/compare/text_file.h"
@@ -107,11 +108,8 @@ absl::StatusOr<AllReduceResult> CollectiveRun::Run(const CollectiveCase& ring,
   std::vector<RemoteHost> places;  // empty: this host
   std::vector<std::string> addresses;
   if (options_.where == "lab") {
-    std::vector<HostShare> shares;
-    for (int i = 0; i < cell.hosts; ++i) {
-      shares.push_back(ShareOf(cell, i, paused_speed));
-    }
-    SHOAL_ASSIGN_OR_RETURN(lab, Lab::Make(std::move(shares)));
+    SHOAL_ASSIGN_OR_RETURN(
+        lab, Lab::Make(SharesOf(cell, paused_speed, options_.cores)));
     SHOAL_RETURN_IF_ERROR(lab->LimitCores());
     SHOAL_ASSIGN_OR_RETURN(places, ParseRemoteHosts(lab->Hosts()));
   } else if (remote) {
@@ -147,13 +145,10 @@ absl::StatusOr<AllReduceResult> CollectiveRun::Run(const CollectiveCase& ring,
 }
 
 absl::StatusOr<CollectiveFile> CollectiveRun::Measure(
-    const CollectiveCase& ring, const CollectiveTurns& turns) const {
+    const CollectiveCase& ring, const CollectiveTurns& turns,
+    double paused_speed) const {
   CollectiveFile file;
   file.settings = SettingsOf(ring, turns);
-  double paused_speed = 1;
-  if (options_.paused_speed) {
-    SHOAL_ASSIGN_OR_RETURN(paused_speed, options_.paused_speed(ring.cell));
-  }
   const CpuWatch watch;
   SHOAL_ASSIGN_OR_RETURN(file.result, Run(ring, turns, paused_speed));
   // Ranks on real hosts are not children of this process.
@@ -202,7 +197,13 @@ absl::Status CollectiveRun::Add(bool measure, Comparison* found) const {
       if (!status.ok()) continue;
       options_.say(absl::StrCat("ring ", i + 1, " of ", rings.size(),
                                 ": AllReduce of ", ring.text()));
-      auto measured = Measure(ring, turns);
+      const absl::StatusOr<double> paused_speed =
+          options_.paused_speed ? options_.paused_speed(ring.cell) : 1;
+      if (!paused_speed.ok()) {
+        status = paused_speed.status();
+        continue;
+      }
+      auto measured = Measure(ring, turns, *paused_speed);
       if (absl::IsCancelled(measured.status())) {
         status = measured.status();
         continue;

@@ -26,7 +26,9 @@ struct CollectiveRunOptions {
   // What a file of the directory must have in common with this comparison.
   std::string settings;
   const FileSystem* files = nullptr;  // outlives the run
-  // The paused speed of the hosts of a cell (PauseMeter); null: 1.
+  int cores = 1;                      // of this machine
+  // The paused speed of the hosts of a cell (PauseMeter); null: 1. Its error
+  // ends the measurement.
   std::function<absl::StatusOr<double>(const Cell&)> paused_speed;
   // CANCELLED once a signal has asked for the end.
   std::function<absl::Status()> stopped;
@@ -44,7 +46,8 @@ class CollectiveRun {
   // Fills in found->collective and found->collective_notes for the cells of
   // *found: from the files of before, and, if `measure`, by measuring what is
   // not there. What cannot be measured is said and noted, and is no error.
-  // Errors: CANCELLED (a signal), those of the file system.
+  // Errors: CANCELLED (a signal), those of the file system and of
+  // `paused_speed`.
   absl::Status Add(bool measure, Comparison* found) const;
 
  private:
@@ -55,7 +58,8 @@ class CollectiveRun {
   absl::Status Keep(const CollectiveCase& ring,
                     const CollectiveFile& file) const;
   absl::StatusOr<CollectiveFile> Measure(const CollectiveCase& ring,
-                                         const CollectiveTurns& turns) const;
+                                         const CollectiveTurns& turns,
+                                         double paused_speed) const;
   absl::StatusOr<AllReduceResult> Run(const CollectiveCase& ring,
                                       const CollectiveTurns& turns,
                                       double paused_speed) const;

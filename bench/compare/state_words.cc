@@ -10,11 +10,14 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "bench/compare/cell_figures.h"
+#include "bench/compare/cell_mode.h"
 #include "core/worker_time.h"
 
 namespace shoal {
 namespace {
 
+// Of wait_ring, where the mode has servers.
+constexpr char kOrAPush[] = " or a push";
 // By StepState. Each follows "its workers" and stands alone in legends.
 constexpr std::array<const char*, kStepStates> kWords = {
     "compute",
@@ -50,8 +53,11 @@ std::string LimitWords(const Cell& cell) {
   ShareAndWords work;
   std::vector<ShareAndWords> waits;
   for (const std::string& state : states) {
-    const ShareAndWords here = {StateShare(cell, state).value_or(0),
-                                StateWords(state)};
+    std::string what = StateWords(state);
+    if (!ModeRowOf(cell).servers) {
+      what = std::string(absl::StripSuffix(what, kOrAPush));
+    }
+    const ShareAndWords here = {StateShare(cell, state).value_or(0), what};
     if (!absl::StartsWith(state, "wait_")) {
       work = std::max(work, here);
     } else if (here.first >= kNextToNothing) {
@@ -71,6 +77,13 @@ std::string LimitWords(const Cell& cell) {
     }
   }
   return words;
+}
+
+std::string LimitRule() {
+  return absl::StrFormat(
+      "What limits a mode is what its workers wait for, each wait of %.0f %% "
+      "of a step or more; if there is none, the work that takes longest.",
+      100 * kNextToNothing);
 }
 
 }  // namespace shoal

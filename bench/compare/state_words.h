@@ -19,6 +19,8 @@ std::string StateWords(absl::string_view state);
 // is as long, the work that takes longest. Empty: no run told the states of its
 // workers.
 std::string LimitWords(const Cell& cell);
+// The rule of LimitWords, for a reader.
+std::string LimitRule();
 
 }  // namespace shoal
 

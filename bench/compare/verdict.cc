@@ -1,7 +1,6 @@
 #include "bench/compare/verdict.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -10,9 +9,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/counted.h"
+#include "base/listed.h"
 #include "bench/compare/cell_figures.h"
 #include "bench/compare/cell_mode.h"
-#include "bench/compare/dilation.h"
 #include "bench/compare/state_words.h"
 #include "bench/compare/verdict_turn.h"
 
@@ -47,6 +46,30 @@ Key KeyOf(const Cell& cell, const std::string& compute) {
 }
 using Group = std::vector<const Cell*>;
 
+std::string CoresText(double cores) {
+  return absl::StrFormat("%.3g core%s", cores, cores == 1 ? "" : "s");
+}
+
+// "14.2 s [14.0..14.6]": the median, the least and the most.
+std::string FigureWithSpread(const FigureSpread& spread, const char* unit,
+                             bool whole) {
+  const auto number = [whole](double value) {
+    return whole ? absl::StrFormat("%.0f", value)
+                 : absl::StrFormat("%.3g", value);
+  };
+  return absl::StrCat(number(spread.median), " ", unit,
+                      spread.count == 1
+                          ? " [one run]"
+                          : absl::StrCat(" [", number(spread.least), "..",
+                                         number(spread.most), "]"));
+}
+
+// With what limits the cell after it, if that is known.
+std::string WithLimit(const std::string& line, const Cell& cell) {
+  const std::string limit = LimitWords(cell);
+  return limit.empty() ? line : absl::StrCat(line, "; ", limit);
+}
+
 class VerdictMaker {
  public:
   VerdictMaker(const Comparison& comparison, const Group& group,
@@ -68,6 +91,7 @@ class VerdictMaker {
     }
     AddTurn();
     AddNotes();
+    verdict_.text = absl::StrJoin(lines_, "\n");
     return std::move(verdict_);
   }
 
@@ -76,11 +100,14 @@ class VerdictMaker {
     const Cell& any = *group_.front();
     std::string place = absl::StrCat(
         "model ", any.model, " on ", Counted(any.hosts, "host"),
-        any.hosts == 1 ? ""
-        : any.network != "none"          ? absl::StrCat(" at ", any.network)
-        : comparison_.where == "hosts"   ? " over the network as it is"
-        : comparison_.where == "lab"     ? " over links without a limit"
-                                         : " over loopback",
+        any.cores_per_host > 0
+            ? absl::StrFormat(" of %s", CoresText(any.cores_per_host))
+            : "",
+        any.hosts == 1                 ? ""
+        : any.network != "none"        ? absl::StrCat(" at ", any.network)
+        : comparison_.where == "hosts" ? " over the network as it is"
+        : comparison_.where == "lab"   ? " over links without a limit"
+                                       : " over loopback",
         ", batch ", any.batch_size, " a worker");
     if (any.straggler.has_value()) {
       absl::StrAppendFormat(&place, ", host %d at %.2g of the others' speed",
@@ -153,30 +180,29 @@ class VerdictMaker {
 
   // One mode alone reaches the target in every run, or none does.
   void DecideByReach(double target, const std::vector<Ranked>& ranked) {
-    std::vector<std::string> others;
+    lines_ = {absl::StrFormat("%s: %s reaches AUC %g in every run", Place(),
+                              ranked.empty()
+                                  ? "no verdict, since no mode"
+                                  : ModeName(*ranked[0].cell) + " alone",
+                              target)};
+    for (const Ranked& best : ranked) {
+      first_ = best.cell;
+      slower_ = without_;
+      verdict_.best = ModeWord(*best.cell);
+      lines_.push_back(WithLimit(
+          absl::StrCat(ModeName(*best.cell), ": ",
+                       FigureWithSpread(best.spread, "s", /*whole=*/false)),
+          *best.cell));
+    }
     for (const Cell* cell : without_) {
       const auto reached = std::count_if(
           cell->runs.begin(), cell->runs.end(),
           [](const CellRun& run) { return run.seconds_to_target.has_value(); });
-      others.push_back(absl::StrCat(ModeName(*cell), " in ", reached, " of ",
-                                    cell->runs.size()));
+      lines_.push_back(WithLimit(
+          absl::StrCat(ModeName(*cell), ": it reaches it in ", reached, " of ",
+                       Counted(cell->runs.size(), "run")),
+          *cell));
     }
-    const std::string rest = absl::StrJoin(others, ", ");
-    if (ranked.empty()) {
-      verdict_.text = absl::StrFormat(
-          "%s: no verdict, since no mode reaches AUC %g in every run: %s.",
-          Place(), target, rest);
-      return;
-    }
-    const Ranked& best = ranked.front();
-    first_ = best.cell;
-    slower_ = without_;
-    verdict_.best = ModeWord(*best.cell);
-    verdict_.text = absl::StrFormat(
-        "%s: %s alone reaches AUC %g in every run, with %.3g s [%.3g..%.3g]; "
-        "%s.",
-        Place(), ModeName(*best.cell), target, best.spread.median,
-        best.spread.least, best.spread.most, rest);
   }
 
   std::string NamesWithout() const {
@@ -189,64 +215,46 @@ class VerdictMaker {
   template <typename Lead>
   void Decide(const std::vector<Ranked>& ranked, const std::string& wins,
               const char* unit, bool whole, Lead lead) {
-    const auto number = [&](double value) {
-      return whole ? absl::StrFormat("%.0f", value)
-                   : absl::StrFormat("%.3g", value);
-    };
-    const auto figure = [&](const FigureSpread& spread) {
-      const std::string median = absl::StrCat(number(spread.median), " ", unit);
-      if (spread.count == 1) return median + " [one run]";
-      return absl::StrCat(median, " [", number(spread.least), "..",
-                          number(spread.most), "]");
-    };
-    const auto limit = [](const Ranked& ranked) {
-      const std::string words = LimitWords(*ranked.cell);
-      return words.empty() ? "" : absl::StrCat(" (", words, ")");
-    };
     if (ranked.empty()) {
-      verdict_.text = absl::StrCat(Place(), ": no verdict, since no mode has "
-                                   "been measured without a disturbance.");
+      lines_ = {Place() + ": no verdict, since no mode has runs that count"};
       return;
     }
     const Ranked& best = ranked.front();
     const std::string name = ModeName(*best.cell);
+    lines_ = {""};
+    std::vector<std::string> equal;
+    std::string next;  // the first mode behind, and by how much
+    for (const Ranked& other : ranked) {
+      const std::string mode = ModeName(*other.cell);
+      std::string line =
+          absl::StrCat(mode, ": ", FigureWithSpread(other.spread, unit, whole));
+      if (best.spread.Overlaps(other.spread)) {
+        equal.push_back(mode);
+        if (other.cell != best.cell) level_.push_back(other.cell);
+      } else {
+        const std::string times =
+            absl::StrFormat("takes %.2f times as long",
+                            lead(best.spread.median, other.spread.median));
+        if (next.empty()) next = absl::StrCat(mode, ", the next, ", times);
+        absl::StrAppend(&line, ", ", times, " as ", name);
+        slower_.push_back(other.cell);
+      }
+      lines_.push_back(WithLimit(line, *other.cell));
+    }
     if (ranked.size() == 1) {
-      verdict_.text = absl::StrCat(
-          Place(), ": no verdict, since ", name,
-          " is the only mode to compare: ", figure(best.spread), ".");
+      lines_[0] = absl::StrCat(Place(), ": no verdict, since ", name,
+                               " is the only mode to compare");
       return;
     }
     first_ = best.cell;
-    std::vector<std::string> equal, slower;
-    for (size_t i = 1; i < ranked.size(); ++i) {
-      const Ranked& other = ranked[i];
-      std::string text = absl::StrCat(ModeName(*other.cell), " ",
-                                      figure(other.spread));
-      if (best.spread.Overlaps(other.spread)) {
-        equal.push_back(text + limit(other));
-        level_.push_back(other.cell);
-        continue;
-      }
-      absl::StrAppendFormat(&text, ", which takes %.2f times as long",
-                            lead(best.spread.median, other.spread.median));
-      slower.push_back(text + limit(other));
-      slower_.push_back(other.cell);
+    if (equal.size() > 1) {
+      lines_[0] =
+          absl::StrCat(Place(), ": no difference between ",
+                       Listed(equal, "and"), ", since their spreads overlap");
+      return;
     }
-    if (!equal.empty()) {
-      verdict_.text = absl::StrCat(
-          Place(), ": no difference between ", name, " ", figure(best.spread),
-          limit(best), " and ", absl::StrJoin(equal, " and "),
-          ", since their spreads overlap");
-    } else {
-      verdict_.best = ModeWord(*best.cell);
-      verdict_.text = absl::StrCat(Place(), ": ", name, " ", wins, " with ",
-                                   figure(best.spread), limit(best));
-    }
-    if (!slower.empty()) {
-      absl::StrAppend(&verdict_.text, "; then ", absl::StrJoin(slower, "; "));
-    }
-    absl::StrAppend(&verdict_.text, ".");
-    if (verdict_.best.empty()) return;
+    verdict_.best = ModeWord(*best.cell);
+    lines_[0] = absl::StrCat(Place(), ": ", name, " ", wins, "; ", next);
     CompareAuc(ranked);
   }
 
@@ -258,9 +266,10 @@ class VerdictMaker {
       const auto other = RankedSpread(*ranked[i].cell, &CellRun::auc);
       if (!other.has_value() || ranked[i].cell->runs.size() < 2) continue;
       if (best->Overlaps(*other) || best->median > other->median) continue;
-      notes_.push_back(absl::StrFormat(
-          "its AUC %.4f is below that of %s, %.4f", best->median,
-          ModeName(*ranked[i].cell), other->median));
+      notes_.push_back(
+          absl::StrFormat("the AUC of %s, %.4f, is below that of %s, %.4f",
+                          ModeName(*ranked[0].cell), best->median,
+                          ModeName(*ranked[i].cell), other->median));
     }
   }
 
@@ -275,7 +284,7 @@ class VerdictMaker {
     verdict_.turn = turn.text;
     verdict_.no_turn = turn.missing;
     if (!turn.text.empty()) {
-      absl::StrAppend(&verdict_.text, " Predicted: ", turn.text, ".");
+      lines_.push_back(absl::StrCat("Predicted: ", turn.text));
     }
   }
 
@@ -309,7 +318,7 @@ class VerdictMaker {
           "the computation was replayed, so nothing is known of AUC");
     }
     for (const std::string& note : notes_) {
-      absl::StrAppend(&verdict_.text, " Note: ", note, ".");
+      lines_.push_back(absl::StrCat("Note: ", note));
     }
   }
 
@@ -317,6 +326,7 @@ class VerdictMaker {
   const Group& group_;
   TurnFinder* const turns_;
   ModeVerdict verdict_;
+  std::vector<std::string> lines_;  // of its text
   // The first of two cells or more that could be ranked, those that do not
   // differ from it, and those that are behind it by more than their spreads,
   // the best first.
@@ -328,37 +338,6 @@ class VerdictMaker {
 };
 
 }  // namespace
-
-std::string GreyReason(const CellRun& run) {
-  if (!run.ok) {
-    return absl::StrCat("run ", run.repeat + 1, " failed: ", run.error);
-  }
-  if (run.link_expected.has_value() && run.link_bits_per_second.has_value() &&
-      *run.link_expected > 0) {
-    const double ratio = *run.link_bits_per_second / *run.link_expected;
-    if (std::abs(ratio - 1) > kLinkTolerance) {
-      return absl::StrFormat(
-          "before run %d the test stream reached %.1f %% of the link's rate, "
-          "where %.0f to %.0f %% are asked for",
-          run.repeat + 1, 100 * ratio, 100 * (1 - kLinkTolerance),
-          100 * (1 + kLinkTolerance));
-    }
-  }
-  if (run.others_cores > kOthersMost) {
-    return absl::StrFormat("other programs used %.2f of a core during run %d",
-                           run.others_cores, run.repeat + 1);
-  }
-  return "";
-}
-
-std::string GreyReason(const Cell& cell) {
-  if (cell.runs.empty()) return "it was not measured";
-  for (const CellRun& run : cell.runs) {
-    const std::string reason = GreyReason(run);
-    if (!reason.empty()) return reason;
-  }
-  return "";
-}
 
 std::vector<ModeVerdict> VerdictsOf(const Comparison& comparison,
                                     const Calibrate& calibrate) {

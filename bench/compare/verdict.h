@@ -11,14 +11,6 @@
 
 namespace shoal {
 
-// Why a run puts its cell out of verdicts, or "".
-std::string GreyReason(const CellRun& run);
-
-// Why the cell is out of verdicts, by its runs (docs/comparing.md): a run
-// failed, the link was of another rate just before it, or others used the
-// machine; "" if none of that is so.
-std::string GreyReason(const Cell& cell);
-
 // Makes a calibration of the planner from the cells of a model on `hosts` hosts
 // and fewer, or says why they do not suffice.
 using Calibrate = std::function<absl::StatusOr<Calibration>(

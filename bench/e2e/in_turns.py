@@ -28,6 +28,7 @@ import argparse
 import os
 import random
 import shlex
+import shutil
 import statistics
 import subprocess
 import sys
@@ -73,12 +74,27 @@ def read(folder):
     return beside.read(path) if os.path.exists(path) else None
 
 
+def share_pauses(source, target):
+    """What pauses cost was measured in one comparison: the next one need not.
+    The newer file stays."""
+    ours, theirs = (os.path.join(folder, "pauses.json")
+                    for folder in (source, target))
+    if not os.path.exists(ours) or (
+            os.path.exists(theirs)
+            and os.path.getmtime(theirs) >= os.path.getmtime(ours)):
+        return
+    os.makedirs(target, exist_ok=True)
+    shutil.copy2(ours, theirs + ".part")
+    os.replace(theirs + ".part", theirs)
+
+
 def run(command, path, number):
     """Makes run `number` of the comparison of one cell, unless it is there. Its
     output becomes FOLDER.log."""
     found = read(path)
     if found and all(len(cell["runs"]) >= number for cell in found["cells"]):
         return
+    share_pauses(os.path.dirname(path), path)
     with open(path + ".log", "w") as log:
         status = subprocess.run(
             [*command, f"--repeats={number}", f"--out={path}"], stdout=log,
@@ -87,16 +103,20 @@ def run(command, path, number):
     if status != 0 and (status != 1 or read(path) is None):
         sys.exit(f"in_turns: {path}.log tells why this failed: "
                  f"{shlex.join(command)}")
+    share_pauses(path, os.path.dirname(path))
     if len(read(path)["cells"]) != 1:
         sys.exit(f"in_turns: the command makes several cells in {path}")
 
 
 def turn_ratio(ours, theirs):
-    """The median ratio of two runs of a round, of two cells without bad runs."""
+    """The median ratio of two runs of a round, of two cells without bad runs.
+    None: no round has two runs that were long enough for a speed."""
     first, second = ({run["repeat"]: run["samples_per_second"]
-                      for run in cell["runs"]} for cell in (ours, theirs))
-    return statistics.median(second[number] / first[number]
-                             for number in first.keys() & second.keys())
+                      for run in cell["runs"] if run["samples_per_second"]}
+                     for cell in (ours, theirs))
+    ratios = [second[number] / first[number]
+              for number in first.keys() & second.keys()]
+    return statistics.median(ratios) if ratios else None
 
 
 def rows_of(folder, cells):
@@ -106,12 +126,13 @@ def rows_of(folder, cells):
         found = [read(os.path.join(folder, f"{name}.{side}"))
                  for side in ("first", "second")]
         of_cell = beside.rows_of(*map(beside.cells_of, found))
-        if of_cell:
-            row, = of_cell
-            row["turn_ratio"] = turn_ratio(*(one["cells"][0] for one in found))
-            rows.append(row)
-        else:
+        ratio = of_cell and turn_ratio(*(one["cells"][0] for one in found))
+        if not ratio:
             grey.append(name)
+            continue
+        row, = of_cell
+        row["turn_ratio"] = ratio
+        rows.append(row)
     return rows, grey
 
 

@@ -94,6 +94,8 @@ with open(os.path.join(flags["out"], "compare.json"), "w") as file:
         "--grey" in sys.argv and flags["modes"] == "ring" else ""), file)
 with open(os.path.join(os.path.dirname(flags["out"]), "asked"), "a") as file:
     file.write(os.path.basename(flags["out"]) + " " + flags["repeats"] + "\\n")
+with open(os.path.join(flags["out"], "pauses.json"), "a") as file:
+    file.write("measured\\n")
 """
 
 
@@ -135,6 +137,13 @@ class InTurnsAsAProgram(unittest.TestCase):
         with open(self.out) as file:
             rows = json.load(file)["cells"]
         self.assertEqual([row["turn_ratio"] for row in rows], [.9, .9])
+
+    def test_what_pauses_cost_is_known_to_the_next_cell(self):
+        self.assertEqual(self.run_tool().returncode, 0)
+        with open(os.path.join(self.folder, "pauses.json")) as file:
+            self.assertEqual(len(file.read().splitlines()), len(self.asked()))
+        self.assertEqual([path for path in os.listdir(self.folder)
+                          if path.endswith(".part")], [])
 
     def test_it_goes_on_where_it_was_stopped(self):
         self.assertEqual(self.run_tool(rounds=1).returncode, 0)

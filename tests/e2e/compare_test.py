@@ -90,7 +90,7 @@ class CompareTest(harness.ShoalTest):
                                (cell["hosts"] == 1), 0)
         self.assertEqual(len(found["verdicts"]), 2)
         for verdict, hosts in zip(found["verdicts"], (1, 2)):
-            self.assertIn(verdict["text"], output)
+            self.assertIn(verdict["text"].replace("\n", "\n  "), output)
             self.assertEqual(verdict["hosts"], hosts)
             self.assertEqual(verdict["batch_size"], 32)
             self.assertEqual(verdict["compute"], "computed")
@@ -117,7 +117,7 @@ class CompareTest(harness.ShoalTest):
         output = self.run_ok("shoal", "bench", "report", f"--out={again}",
                              f"--compare={self.out}/compare.json")
         for verdict in self.compared()["verdicts"]:
-            self.assertIn(verdict["text"], output)
+            self.assertIn(verdict["text"].replace("\n", "\n  "), output)
         with open(f"{self.out}/report.html", "rb") as written:
             with open(again, "rb") as made_again:
                 self.assertEqual(made_again.read(), written.read())
@@ -221,10 +221,17 @@ class CompareTest(harness.ShoalTest):
 
     def test_a_lab_records_and_replays(self):
         self.need_lab()
-        output = self.run_ok("shoal", *self.flags(
-            "--lab", "--modes=async", "--hosts=1", "--repeats=1",
-            "--cores=1.5", "--cell_time=300ms", "--replay_hosts=1",
-            "--dilation=2", "--check_dilation=false"))
+        flags = self.flags(
+            "--lab", "--modes=async", "--hosts=1", "--cores=1.5",
+            "--cell_time=300ms", "--replay_hosts=1", "--dilation=2",
+            "--check_dilation=false", "--allreduce=false")
+        os.makedirs(self.out)
+        pauses = os.path.join(self.out, "pauses.json")
+        with open(pauses, "w") as file:
+            file.write("{")
+        output = self.run_ok("shoal", *flags, "--repeats=1")
+        self.assertIn("what was measured of pauses before is not used, "
+                      + pauses, output)
         [cell] = self.compared()["cells"]
         [run] = cell["runs"]
         self.expect_run(cell, run)
@@ -244,6 +251,17 @@ class CompareTest(harness.ShoalTest):
         self.assertTrue(profile.endswith("_c1.5_t2.1.json"), profile)
         with open(f"{self.out}/logs/{cell['name']}.log") as log:
             self.assertIn("compute replayed from " + profile, log.read())
+
+        # Beside other programs there may be fewer pairs than it needs.
+        with open(pauses) as file:
+            text = file.read()
+        if text == "{" or len(json.loads(text)["pairs"]) < 2:
+            return
+        more = self.run_ok("shoal", *flags, "--repeats=2")
+        self.assertIn("run 2 of 2", more)
+        self.assertNotIn("how much pauses slow a host down", more)
+        # The record of the first repeat stays, and the second has its own.
+        self.assertEqual(len(glob.glob(f"{self.out}/profiles/*")), 2)
 
     def test_a_lab_is_removed_after_a_signal_and_after_a_kill(self):
         self.need_lab()
@@ -350,7 +368,8 @@ class CompareTest(harness.ShoalTest):
         self.assertIn("No space left on device", failed.output())
         # The one run of all that was measured, and not its progress line.
         self.assertRegex(failed.output(),
-                         r"\nmodel linear_probe on 1 host, .* \d+ samples/s")
+                         r"\nmodel linear_probe on 1 host, .*\n"
+                         r"  .*(ring|async).* \d+ samples/s")
         self.assertNotIn("Report: ", failed.output())
         self.assertNotIn("All figures: ", failed.output())
 

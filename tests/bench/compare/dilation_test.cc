@@ -152,8 +152,27 @@ TEST(DilationTest, HostsHaveNoMoreThanNineTenthsOfTheCores) {
   cell.dilation = 8;
   EXPECT_DOUBLE_EQ(LeastPausedSpeed(cell, 2), 1 / 1.8);
   EXPECT_DOUBLE_EQ(LeastPausedSpeed(cell, 4), .5 / 1.8);
-  cell.dilation = 8 / 1.8;
-  EXPECT_DOUBLE_EQ(LeastPausedSpeed(cell, 2), 1);
+  // Without rounding errors: it is then not measured for nothing.
+  for (const int hosts : {2, 4, 8}) {
+    cell.hosts = hosts;
+    cell.dilation = DilationOf(cell, 2, kCoresShareMost);
+    EXPECT_EQ(LeastPausedSpeed(cell, 2), 1);
+  }
+}
+
+TEST(DilationTest, SharesMakeUpForPausesAsFarAsThereAreCores) {
+  Cell cell = CellOf(8, 1, 1e9);
+  cell.dilation = 8;
+  cell.straggler = Straggler{1, .5};
+  const auto shares = SharesOf(cell, /*paused_speed=*/.75, /*cores=*/2);
+  ASSERT_EQ(shares.size(), 8u);
+  EXPECT_EQ(shares[0].period, absl::Milliseconds(6));
+  EXPECT_EQ(shares[1].period, absl::Milliseconds(12));
+  const auto full = SharesOf(cell, /*paused_speed=*/.5, /*cores=*/2);
+  EXPECT_EQ(full[0].quota, absl::Milliseconds(1));
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(full[0].period), 8 / 1.8, 1e-6);
+  // As they would have more in any case.
+  EXPECT_EQ(SharesOf(cell, .5, /*cores=*/1)[0].period, absl::Milliseconds(8));
 }
 
 TEST(DilationTest, OneThreadHasNoMoreThanACore) {

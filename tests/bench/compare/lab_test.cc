@@ -24,8 +24,8 @@
 #include "bench/compare/control_group.h"
 #include "bench/compare/cpu_watch.h"
 #include "bench/compare/dilation.h"
+#include "bench/compare/grey_reason.h"
 #include "bench/compare/tool_command.h"
-#include "bench/compare/verdict.h"
 #include "launch/child_process.h"
 
 namespace shoal {

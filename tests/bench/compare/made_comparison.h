@@ -279,9 +279,9 @@ class MadeComparison {
       for (const std::string network : {"1gbit", "10gbit"}) {
         for (const int hosts : {2, 4, 8}) {
           if (model == "B" && hosts == 4) continue;
-          const std::string place =
-              absl::StrCat("model ", model, " on ", hosts, " hosts at ",
-                           network, ", batch 1024 a worker: ");
+          const std::string place = absl::StrCat(
+              "model ", model, " on ", hosts, " hosts of 1 core at ", network,
+              ", batch 1024 a worker: ");
           const bool slow = network == "1gbit";
           ModeVerdict verdict;
           verdict.network = network;
@@ -290,22 +290,28 @@ class MadeComparison {
           verdict.batch_size = 1024;
           verdict.best = slow ? "async" : hosts == 4 ? "" : "ring";
           verdict.text = absl::StrCat(
-              place, slow ? "async reaches AUC 0.755 first with 14.2 s "
-                            "[14.0..14.6] (its workers compute 68 % of a "
-                            "step); then ring 19.1 s [18.8..19.2], which takes "
-                            "1.35 times as long (its workers wait for the "
-                            "others of the ring or a push 33 % of a step)."
+              place, slow ? "async reaches AUC 0.755 first; ring, the next, "
+                            "takes 1.35 times as long\n"
+                            "async: 14.2 s [14.0..14.6]; its workers compute "
+                            "68 % of a step\n"
+                            "ring: 19.1 s [18.8..19.2], takes 1.35 times as "
+                            "long as async; its workers wait for the others of "
+                            "the ring 33 % of a step"
                      : hosts == 4
-                         ? "no difference between async 9.1 s [9.0..9.5] and "
-                           "ring 9.2 s [9.1..9.4], since their spreads overlap."
-                         : "ring reaches AUC 0.755 first with 8.1 s "
-                           "[8.0..8.2] (its workers compute 80 % of a step); "
-                           "then async 8.6 s [8.5..8.9], which takes 1.06 "
-                           "times as long.");
+                         ? "no difference between async and ring, since their "
+                           "spreads overlap\n"
+                           "async: 9.1 s [9.0..9.5]\n"
+                           "ring: 9.2 s [9.1..9.4]"
+                         : "ring reaches AUC 0.755 first; async, the next, "
+                           "takes 1.06 times as long\n"
+                           "ring: 8.1 s [8.0..8.2]; its workers compute 80 % "
+                           "of a step\n"
+                           "async: 8.6 s [8.5..8.9], takes 1.06 times as long "
+                           "as ring");
           if (slow) {
             verdict.turn =
                 "from about 6 Gbit/s on, ring would be faster than async";
-            absl::StrAppend(&verdict.text, " Predicted: ", verdict.turn, ".");
+            absl::StrAppend(&verdict.text, "\nPredicted: ", verdict.turn);
           } else {
             verdict.no_turn = hosts == 4 ? "no two modes could be ranked here"
                                          : "the planner takes async for faster "

@@ -18,11 +18,19 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // A host that takes 40 us a sample, and `slow_` times as long if it is paused.
+// If it gets more time to make up for that, its pauses are shorter, and cost
+// less by `less_`.
 class PauseMeterTest : public ::testing::Test {
  protected:
   PauseMeter Make() {
     PauseMeterOptions options;
     options.cores = 2;
+    options.settings = {{"A", "version=1, A"}, {"B", "version=1, B"}};
+    options.before = before_;
+    options.keep = [this](const std::vector<PausePair>& pairs) {
+      kept_ = pairs;
+      return keeps_;
+    };
     options.run_cell = [this](const Cell& cell, int repeat,
                               double paused_speed) -> absl::StatusOr<CellRun> {
       if (stopped_) return absl::CancelledError("stopped by SIGINT");
@@ -31,7 +39,8 @@ class PauseMeterTest : public ::testing::Test {
       CellRun run;
       run.ok = true;
       run.paused_speed = paused_speed;
-      const double seconds = 40e-6 * (cell.dilation > 1 ? slow_ : 1);
+      const double slow = slow_ * (1 - less_ * (1 - paused_speed));
+      const double seconds = 40e-6 * (cell.dilation > 1 ? slow : 1);
       // Figures are multiplied back.
       run.cpu_seconds_per_sample = RoleFigures{.75 * seconds * paused_speed,
                                                .25 * seconds * paused_speed};
@@ -55,7 +64,11 @@ class PauseMeterTest : public ::testing::Test {
   }
 
   double slow_ = 1.25;
+  double less_ = 0;
   bool stopped_ = false;
+  std::vector<PausePair> before_;
+  std::vector<PausePair> kept_;
+  absl::Status keeps_ = absl::OkStatus();
   std::function<void(CellRun*)> change_;
   absl::Time now_ = absl::FromUnixSeconds(1'800'000'000);
   std::vector<std::string> runs_;
@@ -163,16 +176,61 @@ TEST_F(PauseMeterTest, HostsThatAreNotPausedOrHaveAllCoresAreNotMeasured) {
   unlimited.cores_per_host = 0;
   EXPECT_EQ(*meter.SpeedFor(unlimited), 1);
   EXPECT_THAT(runs_, IsEmpty());
-  // Eight hosts of 1/8 have half of two cores, and at most nine tenths.
+  // Whether there are cores enough is not the meter's to say: SharesOf.
   slow_ = 3;
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(8, 8)), 1 / 1.8);
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), 1 / 3.0);
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(8, 8)), 1 / 3.0);
 }
 
 TEST_F(PauseMeterTest, AHostIsNotFasterForItsPauses) {
   slow_ = .9;
   PauseMeter meter = Make();
   EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
+}
+
+// How much pauses cost depends on how long they are, and so on the quota.
+TEST_F(PauseMeterTest, APairWithoutAKnownQuotaDoesNotCount) {
+  less_ = .25;
+  const auto slow = [&](double quota) {
+    return slow_ * (1 - less_ * (1 - quota));
+  };
+  const double first = 1 / slow(1);
+  const double second = 1 / slow(first);
+  const double third = 1 / slow(second);
+  const double speed = 2 / (1 / second + 1 / third);
+  {
+    PauseMeter meter = Make();
+    EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), speed);
+    EXPECT_EQ(runs_.size(), 6u);
+  }
+  runs_.clear();
+  // The first pair is the one that is disturbed.
+  change_ = [this](CellRun* run) {
+    run->others_cores = runs_.size() <= 2 ? 1 : 0;
+  };
+  {
+    PauseMeter meter = Make();
+    EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), speed);
+    EXPECT_EQ(runs_.size(), 8u);
+  }
+  runs_.clear();
+  change_ = nullptr;
+  // A stop after the first pair that counts: the next command measures the
+  // second one.
+  kept_.pop_back();
+  before_ = kept_;
+  PauseMeter meter = Make();
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), speed);
+  EXPECT_EQ(runs_.size(), 2u);
+}
+
+TEST_F(PauseMeterTest, HostsOfOtherCoresAreOfAnotherKind) {
+  PauseMeter meter = Make();
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  slow_ = 1.6;
+  Cell cell = Hosts(2, 8);
+  cell.cores_per_host = 2;
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .625);
+  EXPECT_EQ(runs_.size(), 12u);
 }
 
 TEST_F(PauseMeterTest, AHostWithManyCoresIsMeasuredWithThoseThatThereAre) {
@@ -205,13 +263,84 @@ TEST_F(PauseMeterTest, WhatFailedOrWasDisturbedDoesNotCount) {
   now_ += absl::Hours(1);
   EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
   EXPECT_THAT(said_, HasSubstr("processor time is not known"));
-  // What was known before stays.
+  // What was known before stays for a while.
   change_ = nullptr;
   now_ += absl::Hours(1);
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
   change_ = [](CellRun* run) { run->others_cores = 1; };
-  now_ += absl::Hours(1);
+  now_ += PauseMeter::kOldest;
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  now_ += absl::Hours(1);
+  EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
+}
+
+TEST_F(PauseMeterTest, WhatIsNotKnownIsThatOfAnotherKind) {
+  PauseMeter meter = Make();
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  Cell of_b = Hosts(2, 8);
+  of_b.model = "B";
+  slow_ = 1.6;
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(of_b), .625);
+  change_ = [](CellRun* run) { run->others_cores = 1; };
+  of_b.mode = "ring";
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(of_b), .625);
+  EXPECT_THAT(said_, HasSubstr("it is not known; 0.62 of its speed is taken"));
+  Cell of_a = Hosts(2, 8);
+  of_a.mode = "ring";
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(of_a), .8);
+  EXPECT_EQ(*meter.SpeedFor(Hosts(2, 16)), 1);
+}
+
+TEST_F(PauseMeterTest, AComparisonThatGoesOnKnowsWhatWasMeasured) {
+  PauseMeter first = Make();
+  EXPECT_DOUBLE_EQ(*first.SpeedFor(Hosts(2, 8)), .8);
+  // Those that count.
+  ASSERT_EQ(kept_.size(), 2u);
+  const PauseKind kind = {"version=1, A", true, false, 1, 8};
+  EXPECT_TRUE(kept_[0].kind == kind);
+  EXPECT_EQ(kept_[0].ended, now_);
+  EXPECT_DOUBLE_EQ(kept_[0].unpaused, 40e-6);
+  EXPECT_DOUBLE_EQ(kept_[0].paused, 50e-6);
+  before_ = kept_;
+  for (PausePair of_another : kept_) {
+    of_another.kind.settings = "version=2, A";
+    of_another.paused = 1;
+    before_.push_back(of_another);
+  }
+  runs_.clear();
+  slow_ = 1.6;
+
+  now_ += PauseMeter::kFresh;
+  PauseMeter second = Make();
+  EXPECT_DOUBLE_EQ(*second.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_THAT(runs_, IsEmpty());
+  EXPECT_DOUBLE_EQ(*second.SpeedFor(Hosts(2, 16)), .625);
+  EXPECT_EQ(kept_.size(), 6u);
+  runs_.clear();
+
+  // One pair anew, beside the last one of before.
+  now_ += absl::Seconds(1);
+  PauseMeter third = Make();
+  EXPECT_DOUBLE_EQ(*third.SpeedFor(Hosts(2, 8)), 2 / 2.85);
+  EXPECT_EQ(runs_.size(), 2u);
+  runs_.clear();
+
+  // As if nothing had been measured: too long ago, or by a clock that was set
+  // back since.
+  for (const absl::Duration passed :
+       {PauseMeter::kOldest + absl::Seconds(1), -absl::Hours(1)}) {
+    now_ = before_[0].ended + passed;
+    PauseMeter anew = Make();
+    EXPECT_DOUBLE_EQ(*anew.SpeedFor(Hosts(2, 8)), .625);
+    EXPECT_EQ(runs_.size(), 6u);
+    runs_.clear();
+  }
+}
+
+TEST_F(PauseMeterTest, WhatCannotBeKeptIsAnError) {
+  keeps_ = absl::ResourceExhaustedError("no space left");
+  PauseMeter meter = Make();
+  EXPECT_EQ(meter.SpeedFor(Hosts(2, 8)).status().message(), "no space left");
 }
 
 TEST_F(PauseMeterTest, ASignalEndsIt) {

@@ -76,6 +76,11 @@ std::map<std::string, OfRun> RunFigures(const Comparison& comparison,
     return *comparison.price_per_host_hour * cell.hosts * *r.seconds_to_target /
            3600;
   };
+  of["epoch_cost"] = [&](const CellRun& r) -> std::optional<double> {
+    if (!r.epoch_seconds) return {};
+    return *comparison.price_per_host_hour * cell.hosts * *r.epoch_seconds /
+           3600;
+  };
   of["curve_auc"] = [](const CellRun& r) -> std::optional<double> {
     if (r.curve.empty()) return {};
     return r.curve.back().auc;

@@ -14,6 +14,7 @@ namespace {
 
 Cell CellWith(const std::vector<std::map<std::string, double>>& runs) {
   Cell cell;
+  cell.mode = "async";
   for (const auto& shares : runs) {
     CellRun run;
     run.ok = true;
@@ -69,6 +70,17 @@ TEST(LimitWordsTest, NamesTheWorkIfTheyWaitForNextToNothing) {
   EXPECT_EQ(LimitWords(CellWith(
                 {{{"compute", .9}, {"prepare", .06}, {"wait_data", .04}}})),
             "its workers compute 90 % of a step");
+}
+
+TEST(LimitWordsTest, OfARingNamesNoPush) {
+  Cell cell = CellWith({{{"compute", .6}, {"wait_ring", .4}}});
+  cell.mode = "hybrid";
+  EXPECT_EQ(LimitWords(cell),
+            "its workers wait for the others of the ring or a push 40 % of a "
+            "step");
+  cell.mode = "ring";
+  EXPECT_EQ(LimitWords(cell),
+            "its workers wait for the others of the ring 40 % of a step");
 }
 
 TEST(LimitWordsTest, SaysNothingWithoutStates) {

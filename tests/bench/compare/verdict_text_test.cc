@@ -3,7 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "bench/compare/not_played.h"
+#include "bench/compare/state_words.h"
 #include "bench/compare/verdict_turn.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -24,11 +26,29 @@ ModeVerdict Verdict(const std::string& text, const std::string& turn) {
 
 TEST(VerdictTextTest, EachRuleStandsOnceBelowTheVerdicts) {
   Comparison found;
-  found.verdicts = {Verdict("ring is best", ""), Verdict("sync is best", "")};
+  found.verdicts = {Verdict("ring is best\nring: 9 s\nsync: 10 s", ""),
+                    Verdict("sync is best", "")};
   found.not_played = {"latency"};
   EXPECT_EQ(VerdictText(found),
-            "ring is best\nsync is best\nRule: the fastest is best\n"
-            "Not played: latency.\n");
+            absl::StrCat("ring is best\n  ring: 9 s\n  sync: 10 s\n"
+                         "sync is best\n"
+                         "Rule: the fastest is best\n"
+                         "Rule: ",
+                         LimitRule(),
+                         "\n"
+                         "Rule: A cell is grey, and in no verdict, if a run of "
+                         "it failed or if others used more than 0.15 of a core "
+                         "during a run.\n"
+                         "Not played: latency.\n"));
+  found.where = "lab";
+  EXPECT_THAT(VerdictText(found),
+              HasSubstr("if a run of it failed, if just before a run a bare "
+                        "stream was not within 3 % of what its link has to "
+                        "carry, if others used more than 0.15 of a core during "
+                        "a run or if its mode on its number of hosts differs "
+                        "by more than 5 % from itself at twice the dilation."));
+  found.where = "hosts";
+  EXPECT_THAT(VerdictText(found), HasSubstr("if a run of it failed.\n"));
 }
 
 TEST(VerdictTextTest, WhatIsPredictedHasItsRule) {
