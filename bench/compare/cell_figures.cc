@@ -205,6 +205,10 @@ std::string SpreadText(const std::optional<FigureSpread>& spread,
 
 std::string SettingText(double number) { return absl::StrFormat("%g", number); }
 
+std::string CoresText(double cores) {
+  return absl::StrCat(SettingText(cores), cores == 1 ? " core" : " cores");
+}
+
 std::string DifferenceText(double measured, double expected) {
   if (expected == 0) return measured == 0 ? "0.0 %" : "–";
   const double percent = (measured / expected - 1) * 100;

@@ -87,6 +87,8 @@ std::string SpreadText(const std::optional<FigureSpread>& spread,
 // A number that somebody has set: as few digits as say it, at most six.
 // "0.0005"
 std::string SettingText(double number);
+// "1 core", "0.5 cores".
+std::string CoresText(double cores);
 // A difference in percent with its sign: "+0.6 %".
 std::string DifferenceText(double measured, double expected);
 

@@ -12,6 +12,9 @@
 namespace shoal {
 namespace {
 
+// A lower paused speed is no measurement.
+constexpr double kLeastSpeed = .01;
+
 absl::Time ReadTime(const JsonNode& node) {
   const std::string text = node.String(kJsonNameMax);
   absl::Time time;
@@ -63,6 +66,9 @@ absl::StatusOr<std::vector<PausePair>> ParsePauseFile(absl::string_view text) {
     pair.ended = ReadTime(node.Field("ended"));
     pair.unpaused = ReadAbove0(node.Field("unpaused_cpu_seconds_per_sample"));
     pair.paused = ReadAbove0(node.Field("paused_cpu_seconds_per_sample"));
+    if (node.ok() && pair.unpaused < kLeastSpeed * pair.paused) {
+      node.Fail("says that pauses made a host over a hundred times slower");
+    }
     pairs.push_back(std::move(pair));
   }
   SHOAL_RETURN_IF_ERROR(document->status());

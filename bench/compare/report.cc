@@ -60,8 +60,7 @@ std::string CoresOfHosts(const Comparison& comparison) {
   if (comparison.cells.empty()) return "";
   const double cores = comparison.cells.front().cores_per_host;
   if (cores <= 0) return "";
-  return absl::StrCat("A host has ", SettingText(cores),
-                      cores == 1 ? " core" : " cores", " and one worker. ");
+  return absl::StrCat("A host has ", CoresText(cores), " and one worker. ");
 }
 
 std::string Where(const Comparison& comparison) {
@@ -172,8 +171,7 @@ std::string Foot(const Comparison& comparison) {
   const std::string here =
       comparison.where == "hosts" ? " of the machine that ran the command" : "";
   row("processor" + here,
-      absl::StrCat(comparison.cpu, ", ", comparison.cores,
-                   comparison.cores == 1 ? " core" : " cores"));
+      absl::StrCat(comparison.cpu, ", ", CoresText(comparison.cores)));
   row("memory" + here,
       absl::StrFormat("%.1f GB",
                       static_cast<double>(comparison.memory_bytes) / 1e9));

@@ -46,10 +46,6 @@ Key KeyOf(const Cell& cell, const std::string& compute) {
 }
 using Group = std::vector<const Cell*>;
 
-std::string CoresText(double cores) {
-  return absl::StrFormat("%.3g core%s", cores, cores == 1 ? "" : "s");
-}
-
 // "14.2 s [14.0..14.6]": the median, the least and the most.
 std::string FigureWithSpread(const FigureSpread& spread, const char* unit,
                              bool whole) {
@@ -101,7 +97,7 @@ class VerdictMaker {
     std::string place = absl::StrCat(
         "model ", any.model, " on ", Counted(any.hosts, "host"),
         any.cores_per_host > 0
-            ? absl::StrFormat(" of %s", CoresText(any.cores_per_host))
+            ? absl::StrCat(" of ", CoresText(any.cores_per_host))
             : "",
         any.hosts == 1                 ? ""
         : any.network != "none"        ? absl::StrCat(" at ", any.network)

@@ -58,6 +58,9 @@ TEST(PauseFileTest, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(error("5e-05", "0"),
               HasSubstr("pairs[0].paused_cpu_seconds_per_sample: "));
   EXPECT_THAT(error("\"dilation\"", "\"t\""), HasSubstr("pairs[0].dilation: "));
+  EXPECT_THAT(error("5e-05", "1e300"),
+              HasSubstr("pairs[0]: says that pauses made a host over a hundred "
+                        "times slower"));
 }
 
 TEST(PauseFileTest, IsReadFromADirectory) {
