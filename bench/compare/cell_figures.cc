@@ -57,19 +57,23 @@ std::optional<FigureSpread> SpreadOf(const Cell& cell, RunFigure figure) {
   return SpreadOfValues(std::move(values));
 }
 
+FigureSpread WidenedIfOne(FigureSpread spread) {
+  if (spread.count == 1) {
+    spread.least *= 1 - kSpreadOfOne;
+    spread.most *= 1 + kSpreadOfOne;
+  }
+  return spread;
+}
+
 std::optional<FigureSpread> RankedSpread(
     const Cell& cell, std::optional<double> CellRun::*figure) {
-  std::optional<FigureSpread> spread =
+  const std::optional<FigureSpread> spread =
       SpreadOf(cell, [&](const CellRun& run) { return run.*figure; });
   if (!spread.has_value() ||
       spread->count < static_cast<int>(cell.runs.size())) {
     return std::nullopt;
   }
-  if (spread->count == 1) {
-    spread->least *= 1 - kSpreadOfOne;
-    spread->most *= 1 + kSpreadOfOne;
-  }
-  return spread;
+  return WidenedIfOne(*spread);
 }
 
 std::optional<FigureSpread> SamplesPerSecond(const Cell& cell) {

@@ -37,6 +37,8 @@ std::optional<FigureSpread> SpreadOf(const Cell& cell, RunFigure figure);
 // Share by which a cell with one run alone may be off in a verdict: nothing is
 // known of its spread.
 inline constexpr double kSpreadOfOne = .05;
+// The spread with that.
+FigureSpread WidenedIfOne(FigureSpread spread);
 // The spread of a figure by which cells are ranked. nullopt: a run lacks the
 // figure.
 std::optional<FigureSpread> RankedSpread(

@@ -17,21 +17,22 @@
 namespace shoal {
 namespace {
 
-std::optional<double> MedianSpeed(const Cell& cell) {
-  std::vector<double> speeds;
-  for (const CellRun& run : cell.runs) {
-    if (run.samples_per_second.has_value() && GreyReason(run).empty()) {
-      speeds.push_back(*run.samples_per_second);
-    }
-  }
-  const auto spread = SpreadOfValues(std::move(speeds));
-  if (!spread.has_value()) return std::nullopt;
-  return spread->median;
+// Samples/s of the runs that were not disturbed; nullopt: there is none.
+std::optional<FigureSpread> SpeedOf(const Cell& cell) {
+  return SpreadOf(cell, [](const CellRun& run) {
+    return GreyReason(run).empty() ? run.samples_per_second : std::nullopt;
+  });
 }
 
-bool Differs(std::optional<double> difference) {
+bool IsLarge(std::optional<double> difference) {
   return difference.has_value() &&
          std::abs(*difference) > kDilationTolerance;
+}
+
+bool Differs(const Cell& cell, const Cell& at_twice) {
+  return IsLarge(DilationDifference(cell, at_twice)) &&
+         !WidenedIfOne(*SpeedOf(cell))
+              .Overlaps(WidenedIfOne(*SpeedOf(at_twice)));
 }
 
 // What was tried: its cell stands for those of other models and networks.
@@ -43,19 +44,19 @@ std::string Tried(const Cell& cell) {
 }
 
 // Why the cells of a mode and number of hosts are grey, or "".
-std::string Reason(const Cell& cell, const Cell& at_twice,
-                   std::optional<double> difference) {
+std::string Reason(const Cell& cell, const Cell& at_twice) {
   for (const CellRun& run : at_twice.runs) {
     if (run.ok) continue;
     return absl::StrFormat(
         "%s failed when it was played twice as slow, at dilation %.3g: %s",
         Tried(cell), at_twice.dilation, run.error);
   }
-  if (!Differs(difference)) return "";
+  if (!Differs(cell, at_twice)) return "";
   return absl::StrFormat(
       "%s had %.2f of its samples/s when it was played twice as slow, at "
       "dilation %.3g in place of %.3g",
-      Tried(cell), 1 + *difference, at_twice.dilation, at_twice.dilation / 2);
+      Tried(cell), 1 + *DilationDifference(cell, at_twice), at_twice.dilation,
+      at_twice.dilation / 2);
 }
 
 // The cell of `cells` that `at_twice` was made from, or nullptr.
@@ -109,26 +110,24 @@ bool IsTwinOf(const Cell& cell, const Cell& at_twice) {
 
 std::optional<double> DilationDifference(const Cell& cell,
                                          const Cell& at_twice) {
-  const std::optional<double> once = MedianSpeed(cell);
-  const std::optional<double> twice = MedianSpeed(at_twice);
-  if (!once.has_value() || !twice.has_value() || *once <= 0) {
+  const std::optional<FigureSpread> once = SpeedOf(cell);
+  const std::optional<FigureSpread> twice = SpeedOf(at_twice);
+  if (!once.has_value() || !twice.has_value() || once->median <= 0) {
     return std::nullopt;
   }
-  return *twice / *once - 1;
+  return twice->median / once->median - 1;
 }
 
 bool NeedsAnotherTry(const Cell& cell, const Cell& at_twice) {
   const std::optional<double> difference = DilationDifference(cell, at_twice);
   return at_twice.runs.empty() ||
          (at_twice.runs.size() < kDilationTries &&
-          (!difference.has_value() || Differs(difference)));
+          (!difference.has_value() || IsLarge(difference)));
 }
 
 bool ShouldBeSlower(const Cell& at_twice, const std::vector<Cell>& cells) {
   const Cell* const twin = TwinOf(at_twice, cells);
-  if (twin == nullptr || !Differs(DilationDifference(*twin, at_twice))) {
-    return false;
-  }
+  if (twin == nullptr || !Differs(*twin, at_twice)) return false;
   for (const CellRun& run : at_twice.runs) {
     if (!run.ok) return false;
   }
@@ -143,7 +142,7 @@ void JudgeDilation(const Cell& at_twice, std::vector<Cell>* cells) {
   const Cell* const twin = TwinOf(at_twice, *cells);
   if (twin == nullptr || at_twice.runs.empty()) return;
   const std::optional<double> difference = DilationDifference(*twin, at_twice);
-  const std::string reason = Reason(*twin, at_twice, difference);
+  const std::string reason = Reason(*twin, at_twice);
   for (Cell& cell : *cells) {
     if (!IsJudgedBy(cell, at_twice)) continue;
     cell.dilation_difference = difference;

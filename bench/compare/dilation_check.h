@@ -10,16 +10,17 @@
 namespace shoal {
 
 // Does a lab say the same when it is slower? A mode on some number of hosts is
-// also tried at twice its dilation, on the first model, batch and network.
-// Where the samples/s then differ, this machine is too small to play these
-// hosts at the dilation that they have. Those of their cells that are played
+// also tried at twice its dilation, on the first model, batch and network. It
+// differs if the samples/s do, by their medians, and their spreads do not
+// overlap: this machine is then too small to play these hosts at the dilation
+// that they have. Those of their cells that are played
 // faster than the try are played at twice their dilation then, and the mode is
 // tried at four times. If it differs still, all of them are out of verdicts.
 // Pure.
 
 // A difference above this share is one.
 inline constexpr double kDilationTolerance = .05;
-// A try that differs is repeated, and the median of so many counts.
+// A try whose median differs is repeated, and so many count.
 inline constexpr int kDilationTries = 3;
 
 // The cell at twice its dilation, with "_twice" after its name and without
@@ -47,8 +48,8 @@ std::optional<double> DilationDifference(const Cell& cell,
                                          const Cell& at_twice);
 
 // Whether a cell at twice its dilation needs one more run beside those that it
-// has: it has none, or they differ or were disturbed, and are fewer than
-// kDilationTries.
+// has: it has none, or their median differs or they were disturbed, and they
+// are fewer than kDilationTries.
 bool NeedsAnotherTry(const Cell& cell, const Cell& at_twice);
 
 // Whether the mode and hosts of `at_twice` differ, and can be tried at twice

@@ -152,11 +152,11 @@ std::string DilationCheckText(const Comparison& comparison) {
   }
   html += HtmlParagraph(
       "Each mode and number of hosts was tried on the first model, batch and "
-      "network, played twice as slow. If the try differed by more than 5 %, "
-      "its cells were measured again, as slow as the try, and the next try was "
-      "twice as slow as that; the table has the last one. If that differs too, "
-      "the cells are out of verdicts. The table of runs has the dilation of "
-      "each.");
+      "network, played twice as slow. If the tries differed by more than 5 %, "
+      "and by more than the spreads, its cells were measured again, as slow as "
+      "the tries, and the next ones were twice as slow as that; the table has "
+      "the last ones. If those differ too, the cells are out of verdicts. The "
+      "table of runs has the dilation of each.");
   html += table.Html();
   html += HtmlParagraph(
       untried.empty()

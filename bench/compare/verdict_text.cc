@@ -30,8 +30,9 @@ std::string GreyRule(absl::string_view where) {
   }
   if (where == "lab") {
     reasons.push_back(absl::StrFormat(
-        "if its mode on its number of hosts differs by more than %.0f %% from "
-        "itself at twice the dilation",
+        "if its mode on its number of hosts differs from itself at twice the "
+        "dilation, by more than %.0f %% and so that their spreads do not "
+        "overlap",
         100 * kDilationTolerance));
   }
   return absl::StrCat("A cell is grey, and in no verdict, ",

@@ -90,6 +90,22 @@ TEST(NeedsAnotherTryTest, UntilItAgreesOrThreeDiffer) {
   EXPECT_TRUE(NeedsAnotherTry(cell, disturbed));
 }
 
+// A difference smaller than the spread is none, as in verdicts.
+TEST(ShouldBeSlowerTest, NotIfTheSpreadsOverlap) {
+  const Cell cell = CellOf("ring", 2, {900, 1000, 1010});
+  std::vector<Cell> cells = {cell};
+  const Cell overlaps = Twice(cell, {850, 910, 870});
+  EXPECT_FALSE(ShouldBeSlower(overlaps, cells));
+  JudgeDilation(overlaps, &cells);
+  EXPECT_EQ(cells[0].grey, "");
+  EXPECT_NEAR(cells[0].dilation_difference.value_or(0), -.13, 1e-9);
+  // A disturbed run has no spread.
+  Cell apart = Twice(cell, {850, 910, 870});
+  apart.runs[1].others_cores = 1;
+  EXPECT_TRUE(ShouldBeSlower(apart, cells));
+  EXPECT_TRUE(ShouldBeSlower(Twice(cell, {850, 890, 870}), cells));
+}
+
 TEST(ShouldBeSlowerTest, IfItDiffersAndAllThatAreFasterCanBePlayed) {
   Cell ring = CellOf("ring", 2, {1000});
   ring.dilation = 8;

@@ -46,7 +46,8 @@ TEST(VerdictTextTest, EachRuleStandsOnceBelowTheVerdicts) {
                         "stream was not within 3 % of what its link has to "
                         "carry, if others used more than 0.15 of a core during "
                         "a run or if its mode on its number of hosts differs "
-                        "by more than 5 % from itself at twice the dilation."));
+                        "from itself at twice the dilation, by more than 5 % "
+                        "and so that their spreads do not overlap."));
   found.where = "hosts";
   EXPECT_THAT(VerdictText(found), HasSubstr("if a run of it failed.\n"));
 }
