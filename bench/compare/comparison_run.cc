@@ -4,7 +4,6 @@
 #include <random>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
@@ -24,6 +23,11 @@ namespace {
 
 constexpr char kRuns[] = "runs";
 constexpr char kDilation[] = "dilation";
+
+// Where a comparison cannot go on because of its dilation.
+constexpr char kGrowHint[] =
+    ". (All cells have one dilation, and with the new ones it is another. To "
+    "add such cells later, begin with their --dilation.)";
 
 std::string IsoTime(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%S%Ez", time, absl::LocalTimeZone());
@@ -112,18 +116,15 @@ absl::Status ComparisonRun::ReadBefore(const Turn& turn) {
   }
   std::string difference =
       Difference(before->settings, options_.settings.at(turn.cell.model));
+  std::string hint;
   if (difference.empty()) {
     difference = Difference(CellText(before->cell), CellText(turn.cell));
+    if (before->cell.dilation != turn.cell.dilation) hint = kGrowHint;
   }
   if (!difference.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        path, " is a run of another comparison (", difference,
-        "); give another --out, or remove the directory",
-        absl::StrContains(difference, "\"dilation\"")
-            ? ". (The new cells need another dilation, and all have the same "
-              "one. A comparison that shall grow by them begins with it: "
-              "--dilation.)"
-            : ""));
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, " is a run of another comparison (", difference,
+                     "); give another --out, or remove the directory", hint));
   }
   if (before->cell.formula.has_value()) {
     formulas_[turn.cell.name] = *before->cell.formula;

@@ -280,6 +280,17 @@ TEST_F(ComparisonRunTest, RunsOfAnotherComparisonAreNotMixedIn) {
               HasSubstr("is \"learning_rate\": 7.0"));
 }
 
+TEST_F(ComparisonRunTest, AComparisonWithANewDilationSaysHowToGrow) {
+  ASSERT_TRUE(Run().ok());
+  for (Cell& cell : options_.comparison.cells) cell.dilation = 4;
+  const absl::Status refused = Run();
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("--dilation"));
+  // Not where something else differs too, which is said first.
+  options_.settings["A"] += "\nA: batch=5";
+  EXPECT_THAT(std::string(Run().message()), Not(HasSubstr("--dilation")));
+}
+
 TEST_F(ComparisonRunTest, ARunThatCannotBeReadHarmsNothing) {
   ASSERT_TRUE(Run().ok());
   EXPECT_TRUE(has_begun_);
