@@ -35,6 +35,7 @@
 #include "job/data_sources.h"
 #include "job/main_wait.h"
 #include "launch/job_flag_set.h"
+#include "launch/split_arguments.h"
 
 namespace shoal {
 namespace {
@@ -234,7 +235,7 @@ int BenchCompareCommand(const Args& args) {
   MainWait wait;
   AskedComparison asked;
   FlagSet set = CompareFlagSet(&asked.flags);
-  SplitArguments split = SplitCompareArguments(set, args);
+  SplitArguments split = SplitByFlagSet(set, args);
   if (const auto exit = ParseOrExit(&set, split.own)) return *exit;
   FlagSet job_set = JobFlagSet(&asked.job);
   split.job.insert(split.job.begin(), "--print_config=false");

@@ -11,11 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "base/file_system.h"
 #include "base/output_path.h"
@@ -34,6 +32,7 @@
 #include "job/options_from_flags.h"
 #include "job/variable_sizes.h"
 #include "launch/job_flag_set.h"
+#include "launch/split_arguments.h"
 #include "models/model_table.h"
 #include "plan/calibration.h"
 #include "plan/cluster_description.h"
@@ -105,27 +104,6 @@ FlagSet PlanFlagSet(PlanFlags* flags) {
   set.Add({"calibration_out", &flags->calibration_out,
            "File for the measurements, to plan with them again."});
   return set;
-}
-
-// Takes the arguments of flags that `set` does not have out of *args: the flags
-// of the job. A flag's value may be an argument of its own.
-Args TakeJobArgs(const FlagSet& set, Args* args) {
-  Args own;
-  Args job;
-  Args* last = &own;
-  for (std::string& arg : *args) {
-    if (absl::StartsWith(arg, "-")) {
-      const std::string name(std::pair<absl::string_view, absl::string_view>(
-                                 absl::StrSplit(absl::StripPrefix(arg, "--"),
-                                                absl::MaxSplits('=', 1)))
-                                 .first);
-      last = name == "help" || arg == "-h" || set.Find(name) != nullptr ? &own
-                                                                        : &job;
-    }
-    last->push_back(std::move(arg));
-  }
-  *args = std::move(own);
-  return job;
 }
 
 // Where the measurements come from is given once.
@@ -327,9 +305,8 @@ int PlanCommand(const Args& args) {
   MainWait wait;
   PlanFlags plan;
   FlagSet set = PlanFlagSet(&plan);
-  Args own = args;
-  const Args job_args = TakeJobArgs(set, &own);
-  if (const auto exit = ParseOrExit(&set, own)) return *exit;
+  const SplitArguments split = SplitByFlagSet(set, args);
+  if (const auto exit = ParseOrExit(&set, split.own)) return *exit;
   const auto usage = [&set](const absl::Status& status) {
     return Complain(set.command(), status, kExitUsage);
   };
@@ -343,7 +320,7 @@ int PlanCommand(const Args& args) {
   }
   JobFlags flags(Command::kTrain);
   FlagSet job_set = JobFlagSet(&flags);
-  if (const auto exit = ParseJob(plan, job_args, &flags, &job_set)) {
+  if (const auto exit = ParseJob(plan, split.job, &flags, &job_set)) {
     return *exit;
   }
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();

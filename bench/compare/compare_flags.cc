@@ -7,7 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
+#include "absl/strings/string_view.h"
 #include "base/status_macros.h"
 #include "bench/compare/dilation.h"
 #include "core/choice.h"
@@ -165,23 +165,6 @@ FlagSet CompareFlagSet(CompareFlags* flags) {
   AddPlace(flags, &set);
   AddRuns(flags, &set);
   return set;
-}
-
-SplitArguments SplitCompareArguments(const FlagSet& own,
-                                     const std::vector<std::string>& args) {
-  SplitArguments split;
-  bool is_own = true;
-  for (const std::string& arg : args) {
-    absl::string_view name = arg;
-    if (absl::ConsumePrefix(&name, "--")) {
-      name = name.substr(0, name.find('='));
-      is_own = name == "help" || own.Find(name) != nullptr;
-    } else if (arg == "-h") {
-      is_own = true;
-    }
-    (is_own ? split.own : split.job).push_back(arg);
-  }
-  return split;
 }
 
 absl::Status CompleteCompareFlags(const FlagSet& set, CompareFlags* flags) {

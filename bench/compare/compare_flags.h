@@ -56,15 +56,6 @@ struct CompareFlags {
 // The flags as a set bound to *flags, which must outlive it.
 FlagSet CompareFlagSet(CompareFlags* flags);
 
-// The arguments of the command: those of the set, and the rest, which are those
-// of the jobs.
-struct SplitArguments {
-  std::vector<std::string> own;
-  std::vector<std::string> job;
-};
-SplitArguments SplitCompareArguments(const FlagSet& own,
-                                     const std::vector<std::string>& args);
-
 // Fills in what --quick and the place decide, for the flags that were not given
 // in `set`. INVALID_ARGUMENT: flags do not go together.
 absl::Status CompleteCompareFlags(const FlagSet& set, CompareFlags* flags);

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "launch/job_flag_set.h"
+#include "launch/split_arguments.h"
 
 namespace shoal {
 namespace {
@@ -44,7 +45,7 @@ class AskedComparisonTest : public ::testing::Test {
     FlagSet job_set = JobFlagSet(&asked->job);
     args.insert(args.end(),
                 {"--out=/o", "--feature_size=10", "--field_size=1", data});
-    const SplitArguments split = SplitCompareArguments(set, args);
+    const SplitArguments split = SplitByFlagSet(set, args);
     absl::Status status = set.Parse(split.own);
     if (status.ok()) status = job_set.Parse(split.job);
     if (status.ok()) status = CompleteAsked(set, job_set, *files_, asked.get());

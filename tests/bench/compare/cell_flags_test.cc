@@ -233,17 +233,6 @@ TEST(ModelJobsTest, RefusesWhatIsNotOfAModel) {
   }
 }
 
-TEST(SplitCompareArgumentsTest, KnowsWhoseFlagAnArgumentIs) {
-  CompareFlags flags;
-  const FlagSet set = CompareFlagSet(&flags);
-  const SplitArguments split = SplitCompareArguments(
-      set, {"--lab", "--hosts", "1,2", "--seed", "3", "--shuffle", "--out=x",
-            "--deep_layers=4,4"});
-  EXPECT_THAT(split.own, ElementsAre("--lab", "--hosts", "1,2", "--out=x"));
-  EXPECT_THAT(split.job, ElementsAre("--seed", "3", "--shuffle",
-                                     "--deep_layers=4,4"));
-}
-
 TEST(ModeFlagsOfTest, AreThoseOfSomeModesThatWereGiven) {
   CompareFlags flags;
   FlagSet set = CompareFlagSet(&flags);
