@@ -21,6 +21,7 @@
 #include "bench/compare/compare_flags.h"
 #include "bench/compare/comparison_run.h"
 #include "bench/compare/lab.h"
+#include "bench/compare/model_facts.h"
 #include "bench/compare/pause_file.h"
 #include "bench/compare/pause_meter.h"
 #include "bench/compare/report.h"
@@ -133,23 +134,21 @@ ExitCode Compare(const AskedComparison& asked, const Args& args,
   CellRunner runner(RunnerOptions(asked, &files));
   const absl::Status checked = CheckAll(asked, runner, files);
   if (!checked.ok()) return Complain(name, checked, kExitUsage);
+  ModelFacts facts(FactsOptions(asked, &files));
   ComparisonRunOptions options;
   const std::string version = VersionText("shoal");
   options.comparison = ComparisonBefore(asked, args, version, files);
   const std::string common = CommonSettings(asked, version);
   for (const auto& [model, compared] : asked.models) {
-    const auto facts = runner.ModelOf(model);
-    if (!facts.ok()) return Complain(name, facts.status(), kExitUsage);
-    options.comparison.models[model] = *facts;
-    if (asked.flags.on.empty()) {
-      options.comparison.models[model].distinct_ids =
-          runner.IdGrowth(model, LeastBatch(asked.cells));
-    }
+    auto known = facts.Of(model);
+    if (!known.ok()) return Complain(name, known.status(), kExitUsage);
+    known->distinct_ids = facts.IdGrowth(model, LeastBatch(asked.cells));
+    options.comparison.models[model] = *std::move(known);
     options.settings[model] =
         absl::StrCat(common, ModelSettings(model, compared));
   }
   for (Cell& cell : options.comparison.cells) {
-    cell.formula = runner.Formula(cell, /*mean_batch=*/0);
+    cell.formula = facts.Formula(cell, /*mean_batch=*/0);
   }
   options.out = asked.flags.out;
   options.order_seed = static_cast<uint64_t>(asked.flags.order_seed);
@@ -159,8 +158,8 @@ ExitCode Compare(const AskedComparison& asked, const Args& args,
   options.first_guess =
       (timed ? asked.flags.cell_time : absl::Minutes(1)) + absl::Seconds(5);
   options.files = &files;
-  options.formula = [&](const Cell& cell, double mean_batch) {
-    return runner.Formula(cell, mean_batch);
+  options.formula = [&facts](const Cell& cell, double mean_batch) {
+    return facts.Formula(cell, mean_batch);
   };
   options.calibrate = [](const Comparison& found, const std::string& model,
                          int hosts) {

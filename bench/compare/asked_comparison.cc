@@ -35,6 +35,12 @@ bool KnowsTheData(const AskedComparison& asked) {
   return asked.flags.on.empty() && !asked.training.empty();
 }
 
+std::map<std::string, FlagMap> JobsByModel(const AskedComparison& asked) {
+  std::map<std::string, FlagMap> jobs;
+  for (const auto& [name, model] : asked.models) jobs[name] = model.flags;
+  return jobs;
+}
+
 std::string CommandText(const std::vector<std::string>& args) {
   return absl::StrCat(
       "shoal bench compare ",
@@ -140,21 +146,20 @@ std::string ModelSettings(const std::string& name, const ModelJob& model) {
 CellRunnerOptions RunnerOptions(const AskedComparison& asked,
                                 const FileSystem* files) {
   CellRunnerOptions options;
-  options.where = WhereOf(asked.flags);
+  CellLauncherOptions* const launcher = &options.launcher;
+  launcher->where = WhereOf(asked.flags);
   if (!asked.flags.on.empty()) {
-    options.on = absl::StrSplit(asked.flags.on, ',');
+    launcher->on = absl::StrSplit(asked.flags.on, ',');
   }
-  for (const auto& [name, model] : asked.models) {
-    options.job[name] = model.flags;
-  }
-  options.deadlines = asked.job.deadlines;
+  launcher->job = JobsByModel(asked);
+  launcher->deadlines = asked.job.deadlines;
+  launcher->cores = asked.cores;
+  launcher->out = asked.flags.out;
+  launcher->files = files;
   options.cell_time = asked.flags.cell_time;
   options.many_epochs = ManyEpochs(asked.training);
-  options.cores = asked.cores;
   if (asked.flags.target_auc > 0) options.target_auc = asked.flags.target_auc;
   if (asked.flags.vary_seed) options.first_seed = asked.job.model.seed;
-  options.out = asked.flags.out;
-  options.files = files;
   return options;
 }
 
@@ -166,6 +171,15 @@ CellRunnerOptions MeterRunnerOptions(const AskedComparison& asked,
   options.cell_time = timed ? std::min(options.cell_time, kTime) : kTime;
   options.target_auc.reset();
   options.first_seed.reset();
+  return options;
+}
+
+ModelFactsOptions FactsOptions(const AskedComparison& asked,
+                               const FileSystem* files) {
+  ModelFactsOptions options;
+  options.job = JobsByModel(asked);
+  options.data_are_here = asked.flags.on.empty();
+  options.files = files;
   return options;
 }
 

@@ -9,6 +9,7 @@
 #include "base/file_system.h"
 #include "bench/compare/cell.h"
 #include "bench/compare/compare_flags.h"
+#include "bench/compare/model_facts.h"
 #include "bench/compare/model_jobs.h"
 #include "bench/compare/run_cell.h"
 #include "launch/flag_set.h"
@@ -55,6 +56,9 @@ CellRunnerOptions RunnerOptions(const AskedComparison& asked,
 // For the runs of its PauseMeter, which are short, and whose AUC nobody reads.
 CellRunnerOptions MeterRunnerOptions(const AskedComparison& asked,
                                      const FileSystem* files);
+// For what is known of its models. `files` outlives the facts.
+ModelFactsOptions FactsOptions(const AskedComparison& asked,
+                               const FileSystem* files);
 
 }  // namespace shoal
 

@@ -127,8 +127,8 @@ TEST_F(AskedComparisonTest, RunsAreMadeOnTheHostsThatAreGiven) {
       Ask({"--on=h1,h2", "--hosts=2", "--vary_seed", "--seed=5"});
   ASSERT_TRUE(asked.ok()) << asked.status();
   const CellRunnerOptions options = RunnerOptions(**asked, files_.get());
-  EXPECT_EQ(options.where, "hosts");
-  EXPECT_THAT(options.on, ElementsAre("h1", "h2"));
+  EXPECT_EQ(options.launcher.where, "hosts");
+  EXPECT_THAT(options.launcher.on, ElementsAre("h1", "h2"));
   EXPECT_EQ(options.first_seed, 5u);
   // The data are on those hosts.
   EXPECT_THAT(CommonSettings(**asked, "shoal 1"), HasSubstr("data=not known"));

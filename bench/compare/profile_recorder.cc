@@ -1,0 +1,78 @@
+#include "bench/compare/profile_recorder.h"
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "base/path.h"
+#include "base/status_macros.h"
+#include "bench/compare/pause_meter.h"
+#include "models/compute_profile.h"
+#include "models/timeline_sample.h"
+
+namespace shoal {
+namespace {
+
+// A profile is recorded for so many steps, or so long, but for the least number
+// of steps in any case. Of some steps more it keeps every second one.
+constexpr uint64_t kRecordSteps =
+    TimelineSample::kWarmUpSteps + ComputeProfile::kMostSteps;
+constexpr uint64_t kLeastRecordSteps = 2 * TimelineSample::kWarmUpSteps;
+constexpr double kRecordSeconds = 20;
+// A profile is for paused speeds within this share of its own.
+constexpr double kRecordTolerance = .05;
+
+bool IsRecorded(const ProgressFigures& figures) {
+  return figures.step >= kRecordSteps ||
+         (figures.step >= kLeastRecordSteps &&
+          figures.wall_seconds >= kRecordSeconds);
+}
+
+}  // namespace
+
+bool ProfileRecorder::Has(const std::string& path, double paused_speed) const {
+  const auto recorded = recorded_.find(path);
+  if (recorded == recorded_.end()) {
+    // One that an earlier command has recorded will do if hosts are not paused:
+    // its paused speed is not known.
+    if (paused_speed < 1) return false;
+  } else if (std::abs(paused_speed / recorded->second - 1) > kRecordTolerance) {
+    return false;
+  }
+  return options_.files->OpenForRead(path).ok();
+}
+
+absl::StatusOr<std::string> ProfileRecorder::ProfileOf(const Cell& cell,
+                                                       int repeat,
+                                                       double paused_speed) {
+  const Cell alone = AloneOf(cell);
+  const std::string name = absl::StrFormat(
+      "%s_%s_b%d_c%.4g_t%.4g.%d", alone.model, alone.mode, alone.batch_size,
+      alone.cores_per_host, alone.dilation, repeat + 1);
+  const std::string path = JoinPath(options_.folder, name + ".json");
+  if (Has(path, paused_speed)) return path;
+  CellPlace place;
+  // Whole records alone have the name that is looked for.
+  place.record = path + ".part";
+  place.epochs = options_.many_epochs;
+  place.paused_speed = paused_speed;
+  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Lab> lab,
+                         launcher_->LabOf(alone, paused_speed));
+  place.hosts = launcher_->HostsOf(alone, lab.get());
+  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<ParsedJob> job,
+                         launcher_->Plan(alone, place));
+  const std::string what = "cannot record the computation";
+  SHOAL_RETURN_IF_ERROR(
+      Annotate(launcher_
+                   ->Run(alone, paused_speed, job.get(), lab.get(),
+                         "record_" + name, IsRecorded)
+                   .status(),
+               what));
+  SHOAL_RETURN_IF_ERROR(
+      Annotate(options_.files->Rename(place.record, path), what));
+  recorded_[path] = paused_speed;
+  return path;
+}
+
+}  // namespace shoal

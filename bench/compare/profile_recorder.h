@@ -1,0 +1,49 @@
+#ifndef SHOAL_BENCH_COMPARE_PROFILE_RECORDER_H_
+#define SHOAL_BENCH_COMPARE_PROFILE_RECORDER_H_
+
+#include <map>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/file_system.h"
+#include "bench/compare/cell.h"
+#include "bench/compare/cell_launcher.h"
+
+namespace shoal {
+
+struct ProfileRecorderOptions {
+  int many_epochs = 1000;             // as CellRunnerOptions
+  std::string folder;                 // of the profiles; it exists
+  const FileSystem* files = nullptr;  // outlives the recorder
+};
+
+// Records the computation that replayed cells play (docs/comparing.md).
+// Thread-hostile, as CellLauncher.
+class ProfileRecorder {
+ public:
+  // The launcher outlives the recorder.
+  ProfileRecorder(ProfileRecorderOptions options, const CellLauncher* launcher)
+      : options_(std::move(options)), launcher_(launcher) {}
+
+  // The path of a profile for a repeat of the cell, which is recorded if it is
+  // not there: of one host of the cell, as it computes beside all else that it
+  // does in this mode. Each repeat has its own, since the machine computes
+  // faster in some minutes than in others, and is recorded anew if the paused
+  // speed is not nearly that of its record: the times of a record are longer by
+  // what pauses cost then.
+  absl::StatusOr<std::string> ProfileOf(const Cell& cell, int repeat,
+                                        double paused_speed);
+
+ private:
+  // Whether there is one, of nearly this paused speed.
+  bool Has(const std::string& path, double paused_speed) const;
+
+  const ProfileRecorderOptions options_;
+  const CellLauncher* const launcher_;
+  // The paused speed of each profile that was recorded, by its path.
+  std::map<std::string, double> recorded_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_BENCH_COMPARE_PROFILE_RECORDER_H_
