@@ -1,6 +1,7 @@
 #include "bench/compare/pause_meter.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -162,34 +163,41 @@ absl::Status PauseMeter::Measure(const Cell& cell, Known* known) {
   return absl::OkStatus();
 }
 
-// One run without pauses, then one with those of the dilation. The pair counts
-// if both do.
+// A run without pauses and one with those of the dilation. The pair counts if
+// both do.
 absl::StatusOr<std::optional<PausePair>> PauseMeter::MeasurePair(
     const Cell& alone, double paused_speed) {
   const int repeat = measured_++;
-  Cell cell = alone;
-  cell.dilation = 1;
-  cell.cores_per_host =
-      std::min(cell.cores_per_host, kCoresShareMost * options_.cores);
   const std::string name = absl::StrCat(alone.model, "_", alone.mode, "_h1");
-  cell.name = name + "_unpaused";
-  SHOAL_ASSIGN_OR_RETURN(const CellRun unpaused,
-                         options_.run_cell(cell, repeat, 1));
-  cell = alone;
-  cell.name = absl::StrFormat("%s_paused_t%.4g", name, alone.dilation);
-  SHOAL_ASSIGN_OR_RETURN(const CellRun paused,
-                         options_.run_cell(cell, repeat, paused_speed));
-  for (const CellRun* run : {&unpaused, &paused}) {
-    const std::string why = WhyNot(*run);
-    if (why.empty()) continue;
-    options_.say(absl::StrCat("  a run does not count: ", why));
-    return std::optional<PausePair>();
-  }
+  Cell unpaused = alone;
+  unpaused.name = name + "_unpaused";
+  unpaused.dilation = 1;
+  unpaused.cores_per_host =
+      std::min(alone.cores_per_host, kCoresShareMost * options_.cores);
+  Cell paused = alone;
+  paused.name = absl::StrFormat("%s_paused_t%.4g", name, alone.dilation);
   PausePair pair;
   pair.kind = KindOf(alone);
+  struct Half {
+    const Cell* cell;
+    double paused_speed;
+    double* seconds;
+  };
+  std::array<Half, 2> halves = {
+      {{&unpaused, 1, &pair.unpaused}, {&paused, paused_speed, &pair.paused}}};
+  if (repeat % 2 == 1) std::swap(halves[0], halves[1]);
+  for (const Half& half : halves) {
+    SHOAL_ASSIGN_OR_RETURN(
+        const CellRun run,
+        options_.run_cell(*half.cell, repeat, half.paused_speed));
+    const std::string why = WhyNot(run);
+    if (!why.empty()) {
+      options_.say(absl::StrCat("  a run does not count: ", why));
+      return std::optional<PausePair>();
+    }
+    *half.seconds = SecondsPerSample(run);
+  }
   pair.ended = options_.now();
-  pair.unpaused = SecondsPerSample(unpaused);
-  pair.paused = SecondsPerSample(paused);
   options_.say(
       absl::StrFormat("  %.1f us a sample without pauses, %.1f with them",
                       1e6 * pair.unpaused, 1e6 * pair.paused));

@@ -54,20 +54,21 @@ struct PauseMeterOptions {
 //                  / processor seconds a sample with them
 //
 // is what the quota of a paused host is divided by. That shortens the pauses,
-// so each pair of runs has the quota of the pair before. Calls and tables lose
-// more than products do, so each model has its own, in modes with servers, with
-// copies and with both: that of the batch that comes first. How much pauses
-// cost also depends on what others do at the moment, so a pair is measured anew
-// from time to time. Thread-compatible.
+// so each pair of runs has the quota of the pairs before. Every second pair
+// begins with the paused run, since a machine becomes faster or slower. Calls
+// and tables lose more than products do, so each model has its own, in modes
+// with servers, with copies and with both: that of the batch that comes first.
+// How much pauses cost also depends on what others do at the moment, so a pair
+// is measured anew from time to time. Thread-compatible.
 class PauseMeter {
  public:
   // So many pairs count, the last ones. If no paused speed is known yet for the
   // quota, a pair more comes first, which does not count.
-  static constexpr int kPairs = 2;
+  static constexpr int kPairs = 4;
   // The next run after so long is preceded by a new pair.
   static constexpr absl::Duration kFresh = absl::Minutes(15);
   // Older pairs do not count.
-  static constexpr absl::Duration kOldest = absl::Minutes(30);
+  static constexpr absl::Duration kOldest = absl::Minutes(75);
   // So many pairs of a measurement may fail or be disturbed.
   static constexpr int kSpoiltMost = 2;
 

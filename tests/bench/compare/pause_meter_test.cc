@@ -20,6 +20,9 @@ using ::testing::IsEmpty;
 // A host that takes 40 us a sample, and `slow_` times as long if it is paused.
 // If it gets more time to make up for that, its pauses are shorter, and cost
 // less by `less_`.
+// The runs of a kind of which nothing is known: the first pair does not count.
+constexpr size_t kFirstRuns = 2 * (PauseMeter::kPairs + 1);
+
 class PauseMeterTest : public ::testing::Test {
  protected:
   PauseMeter Make() {
@@ -104,12 +107,14 @@ TEST(AloneOfTest, IsOneHostThatComputes) {
 TEST_F(PauseMeterTest, ComparesProcessorTimeWithAndWithoutPauses) {
   PauseMeter meter = Make();
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
-  // Each pair has the quota of the one before.
+  // Each pair has the quota of those before.
   EXPECT_THAT(
       runs_,
       ElementsAre("A_async_h1_unpaused.0 1", "A_async_h1_paused_t8.0 1",
-                  "A_async_h1_unpaused.1 1", "A_async_h1_paused_t8.1 0.8",
-                  "A_async_h1_unpaused.2 1", "A_async_h1_paused_t8.2 0.8"));
+                  "A_async_h1_paused_t8.1 0.8", "A_async_h1_unpaused.1 1",
+                  "A_async_h1_unpaused.2 1", "A_async_h1_paused_t8.2 0.8",
+                  "A_async_h1_paused_t8.3 0.8", "A_async_h1_unpaused.3 1",
+                  "A_async_h1_unpaused.4 1", "A_async_h1_paused_t8.4 0.8"));
   EXPECT_EQ(cells_[0].dilation, 1);
   EXPECT_EQ(cells_[1].dilation, 8);
   EXPECT_EQ(cells_[1].hosts, 1);
@@ -126,13 +131,17 @@ TEST_F(PauseMeterTest, MeasuresAPairAnewAfterSomeMinutes) {
   now_ += PauseMeter::kFresh;
   slow_ = 1.75;
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(4, 8)), .8);
-  EXPECT_EQ(runs_.size(), 6u);
+  EXPECT_EQ(runs_.size(), kFirstRuns);
   now_ += absl::Seconds(1);
-  // The pair before still counts.
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(4, 8)), 2 / 3.0);
-  EXPECT_EQ(runs_.size(), 8u);
-  now_ += PauseMeter::kFresh + absl::Seconds(1);
+  // Three of the pairs before still count.
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(4, 8)), 4 / (3 * 1.25 + 1.75));
+  EXPECT_EQ(runs_.size(), kFirstRuns + 2);
+  for (int i = 0; i < 3; ++i) {
+    now_ += PauseMeter::kFresh + absl::Seconds(1);
+    ASSERT_TRUE(meter.SpeedFor(Hosts(4, 8)).ok());
+  }
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(4, 8)), 1 / 1.75);
+  EXPECT_EQ(runs_.size(), kFirstRuns + 8);
 }
 
 TEST_F(PauseMeterTest, EachDilationHasItsOwn) {
@@ -141,25 +150,25 @@ TEST_F(PauseMeterTest, EachDilationHasItsOwn) {
   slow_ = 1.6;
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 16)), .625);
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
-  EXPECT_EQ(runs_.size(), 12u);
+  EXPECT_EQ(runs_.size(), 2 * kFirstRuns);
 }
 
 TEST_F(PauseMeterTest, SoHasEachModelAndKindOfMode) {
   PauseMeter meter = Make();
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
-  EXPECT_EQ(runs_.size(), 6u);
+  EXPECT_EQ(runs_.size(), kFirstRuns);
   slow_ = 1.6;
   Cell cell = Hosts(2, 8);
   for (const char* with_servers : {"ssp", "sync"}) {
     cell.mode = with_servers;
     EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .8);
   }
-  EXPECT_EQ(runs_.size(), 6u);
+  EXPECT_EQ(runs_.size(), kFirstRuns);
   // It begins with the quota that another kind needed.
   cell.mode = "ring";
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .625);
-  EXPECT_EQ(runs_.size(), 10u);
-  EXPECT_EQ(runs_[7], "A_ring_h1_paused_t8.3 0.8");
+  EXPECT_EQ(runs_.size(), 2 * kFirstRuns - 2);
+  EXPECT_EQ(runs_[kFirstRuns], "A_ring_h1_paused_t8.5 0.8");
   cell.mode = "hybrid";
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .625);
   cell.mode = "async";
@@ -193,29 +202,30 @@ TEST_F(PauseMeterTest, APairWithoutAKnownQuotaDoesNotCount) {
   const auto slow = [&](double quota) {
     return slow_ * (1 - less_ * (1 - quota));
   };
-  const double first = 1 / slow(1);
-  const double second = 1 / slow(first);
-  const double third = 1 / slow(second);
-  const double speed = 2 / (1 / second + 1 / third);
+  double speed = 1 / slow(1);
+  double sum = 0;
+  for (int i = 1; i <= PauseMeter::kPairs; ++i) {
+    sum += slow(speed);
+    speed = i / sum;
+  }
   {
     PauseMeter meter = Make();
     EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), speed);
-    EXPECT_EQ(runs_.size(), 6u);
+    EXPECT_EQ(runs_.size(), kFirstRuns);
   }
   runs_.clear();
   // The first pair is the one that is disturbed.
   change_ = [this](CellRun* run) {
-    run->others_cores = runs_.size() <= 2 ? 1 : 0;
+    run->others_cores = runs_.size() == 2 ? 1 : 0;
   };
   {
     PauseMeter meter = Make();
     EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), speed);
-    EXPECT_EQ(runs_.size(), 8u);
+    EXPECT_EQ(runs_.size(), kFirstRuns + 2);
   }
   runs_.clear();
   change_ = nullptr;
-  // A stop after the first pair that counts: the next command measures the
-  // second one.
+  // A stop before the last pair: the next command measures it.
   kept_.pop_back();
   before_ = kept_;
   PauseMeter meter = Make();
@@ -230,7 +240,7 @@ TEST_F(PauseMeterTest, HostsOfOtherCoresAreOfAnotherKind) {
   Cell cell = Hosts(2, 8);
   cell.cores_per_host = 2;
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .625);
-  EXPECT_EQ(runs_.size(), 12u);
+  EXPECT_EQ(runs_.size(), 2 * kFirstRuns);
 }
 
 TEST_F(PauseMeterTest, AHostWithManyCoresIsMeasuredWithThoseThatThereAre) {
@@ -248,10 +258,10 @@ TEST_F(PauseMeterTest, WhatFailedOrWasDisturbedDoesNotCount) {
   EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
   EXPECT_THAT(said_, HasSubstr("does not count: other programs used"));
   EXPECT_THAT(said_, HasSubstr("it is not known, so hosts get no more"));
-  EXPECT_EQ(runs_.size(), 6u);
+  EXPECT_EQ(runs_.size(), 3u);
   // It is not tried before every run.
   EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
-  EXPECT_EQ(runs_.size(), 6u);
+  EXPECT_EQ(runs_.size(), 3u);
   change_ = [](CellRun* run) {
     run->ok = false;
     run->error = "no space left";
@@ -295,7 +305,7 @@ TEST_F(PauseMeterTest, AComparisonThatGoesOnKnowsWhatWasMeasured) {
   PauseMeter first = Make();
   EXPECT_DOUBLE_EQ(*first.SpeedFor(Hosts(2, 8)), .8);
   // Those that count.
-  ASSERT_EQ(kept_.size(), 2u);
+  ASSERT_EQ(kept_.size(), PauseMeter::kPairs);
   const PauseKind kind = {"version=1, A", true, false, 1, 8};
   EXPECT_TRUE(kept_[0].kind == kind);
   EXPECT_EQ(kept_[0].ended, now_);
@@ -315,13 +325,13 @@ TEST_F(PauseMeterTest, AComparisonThatGoesOnKnowsWhatWasMeasured) {
   EXPECT_DOUBLE_EQ(*second.SpeedFor(Hosts(2, 8)), .8);
   EXPECT_THAT(runs_, IsEmpty());
   EXPECT_DOUBLE_EQ(*second.SpeedFor(Hosts(2, 16)), .625);
-  EXPECT_EQ(kept_.size(), 6u);
+  EXPECT_EQ(kept_.size(), 3u * PauseMeter::kPairs);
   runs_.clear();
 
-  // One pair anew, beside the last one of before.
+  // One pair anew, beside the last ones of before.
   now_ += absl::Seconds(1);
   PauseMeter third = Make();
-  EXPECT_DOUBLE_EQ(*third.SpeedFor(Hosts(2, 8)), 2 / 2.85);
+  EXPECT_DOUBLE_EQ(*third.SpeedFor(Hosts(2, 8)), 4 / (3 * 1.25 + 1.6));
   EXPECT_EQ(runs_.size(), 2u);
   runs_.clear();
 
@@ -332,7 +342,7 @@ TEST_F(PauseMeterTest, AComparisonThatGoesOnKnowsWhatWasMeasured) {
     now_ = before_[0].ended + passed;
     PauseMeter anew = Make();
     EXPECT_DOUBLE_EQ(*anew.SpeedFor(Hosts(2, 8)), .625);
-    EXPECT_EQ(runs_.size(), 6u);
+    EXPECT_EQ(runs_.size(), kFirstRuns);
     runs_.clear();
   }
 }
