@@ -349,14 +349,21 @@ void ComparisonRun::SettleSlower(const Cell& at_twice) {
     if (is_slower) cell.dilation = twice.dilation;
     SettleCell(is_slower ? twice.name : cell.name, &cell);
   }
-  JudgeDilation(tried, &options_.comparison.cells);
+  JudgeDilation(tried, /*note=*/"", &options_.comparison.cells);
 }
 
 void ComparisonRun::Settle() {
   Comparison* const found = &options_.comparison;
   for (Cell& cell : found->cells) SettleCell(cell.name, &cell);
   for (const Cell& at_twice : at_twice_) {
-    JudgeDilation(WithRuns(at_twice), &found->cells);
+    const Cell tried = WithRuns(at_twice);
+    // SettleSlower has the last word on those that were.
+    JudgeDilation(tried,
+                  ShouldBeSlower(tried, found->cells)
+                      ? absl::StrFormat("; not all were measured at %.3g then",
+                                        tried.dilation)
+                      : "",
+                  &found->cells);
   }
   for (const Cell& at_twice : slower_at_twice_) SettleSlower(at_twice);
   for (const Cell& cell : found->cells) {

@@ -35,27 +35,27 @@ bool Differs(const Cell& cell, const Cell& at_twice) {
               .Overlaps(WidenedIfOne(*SpeedOf(at_twice)));
 }
 
-// What was tried: its cell stands for those of other models and networks.
-std::string Tried(const Cell& cell) {
-  const std::string network =
-      cell.network == "none" ? "" : absl::StrCat(" at ", cell.network);
-  return absl::StrCat(ModeName(cell), " on ", Counted(cell.hosts, "host"),
-                      ", tried with model ", cell.model, network, ",");
-}
-
-// Why the cells of a mode and number of hosts are grey, or "".
+// Why the cells of a mode and number of hosts are grey, or "". `cell` was
+// tried, and stands for those of other models and networks.
 std::string Reason(const Cell& cell, const Cell& at_twice) {
+  const std::string hosts =
+      absl::StrCat(ModeName(cell), " on ", Counted(cell.hosts, "host"));
+  const std::string model = absl::StrCat(
+      "model ", cell.model,
+      cell.network == "none" ? "" : absl::StrCat(" at ", cell.network));
   for (const CellRun& run : at_twice.runs) {
     if (run.ok) continue;
     return absl::StrFormat(
-        "%s failed when it was played twice as slow, at dilation %.3g: %s",
-        Tried(cell), at_twice.dilation, run.error);
+        "%s failed when it was played twice as slow (%s, dilation %.3g): %s",
+        hosts, model, at_twice.dilation, run.error);
   }
   if (!Differs(cell, at_twice)) return "";
+  const double difference = *DilationDifference(cell, at_twice);
   return absl::StrFormat(
-      "%s had %.2f of its samples/s when it was played twice as slow, at "
-      "dilation %.3g in place of %.3g",
-      Tried(cell), 1 + *DilationDifference(cell, at_twice), at_twice.dilation,
+      "the figures of %s depend on how slowly it is played: %s had %.0f %% %s "
+      "samples/s at dilation %.3g than at %.3g",
+      hosts, model, 100 * std::abs(difference),
+      difference < 0 ? "fewer" : "more", at_twice.dilation,
       at_twice.dilation / 2);
 }
 
@@ -138,11 +138,13 @@ bool ShouldBeSlower(const Cell& at_twice, const std::vector<Cell>& cells) {
          });
 }
 
-void JudgeDilation(const Cell& at_twice, std::vector<Cell>* cells) {
+void JudgeDilation(const Cell& at_twice, absl::string_view note,
+                   std::vector<Cell>* cells) {
   const Cell* const twin = TwinOf(at_twice, *cells);
   if (twin == nullptr || at_twice.runs.empty()) return;
   const std::optional<double> difference = DilationDifference(*twin, at_twice);
-  const std::string reason = Reason(*twin, at_twice);
+  std::string reason = Reason(*twin, at_twice);
+  if (!reason.empty()) absl::StrAppend(&reason, note);
   for (Cell& cell : *cells) {
     if (!IsJudgedBy(cell, at_twice)) continue;
     cell.dilation_difference = difference;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "bench/compare/cell.h"
 
 namespace shoal {
@@ -59,8 +60,9 @@ bool ShouldBeSlower(const Cell& at_twice, const std::vector<Cell>& cells);
 
 // Puts the difference, and the reason to grey them, into the cells of the mode
 // and hosts of `at_twice`, also into those with a straggler. A cell that is
-// grey already keeps its reason.
-void JudgeDilation(const Cell& at_twice, std::vector<Cell>* cells);
+// grey already keeps its reason. `note` follows the reason.
+void JudgeDilation(const Cell& at_twice, absl::string_view note,
+                   std::vector<Cell>* cells);
 
 }  // namespace shoal
 

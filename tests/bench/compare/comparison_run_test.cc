@@ -21,6 +21,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -446,9 +447,9 @@ TEST_F(ComparisonRunTest, CellsThatDifferStillAreGrey) {
   next_ = RingHas({{1, 1000}, {2, 800}, {4, 640}});
   ASSERT_TRUE(Run().ok());
   EXPECT_THAT(found_.cells[1].grey,
-              AllOf(HasSubstr("ring on 1 host, tried with model A,"),
-                    HasSubstr("had 0.80 of its samples/s"),
-                    HasSubstr("at dilation 4 in place of 2")));
+              EndsWith("ring on 1 host depend on how slowly it is played: "
+                       "model A had 20 % fewer samples/s at dilation 4 than at "
+                       "2"));
   EXPECT_EQ(found_.cells[0].grey, "");
 }
 
@@ -460,7 +461,8 @@ TEST_F(ComparisonRunTest, CellsThatCannotBePlayedSlowerAreGrey) {
   ASSERT_TRUE(Run().ok());
   EXPECT_EQ(measured_.size(), 8u);
   EXPECT_EQ(found_.cells[1].dilation, 20);
-  EXPECT_THAT(found_.cells[1].grey, HasSubstr("at dilation 40 in place of 20"));
+  EXPECT_THAT(found_.cells[1].grey,
+              EndsWith("fewer samples/s at dilation 40 than at 20"));
 }
 
 TEST_F(ComparisonRunTest, AllCellsOfTheModeAndHostsArePlayedSlower) {
@@ -476,6 +478,9 @@ TEST_F(ComparisonRunTest, AllCellsOfTheModeAndHostsArePlayedSlower) {
     EXPECT_EQ(cell.dilation, 1);
     EXPECT_EQ(cell.runs.size(), 2u);
     EXPECT_EQ(cell.grey.empty(), cell.mode != "ring") << cell.grey;
+    if (cell.mode == "ring") {
+      EXPECT_THAT(cell.grey, EndsWith("; not all were measured at 2 then"));
+    }
   }
   stop_after_ = 1000;
   ASSERT_TRUE(Run().ok());
@@ -506,7 +511,7 @@ TEST_F(ComparisonRunTest, CellsThatArePlayedAsSlowAlreadyStay) {
   options_.out = out;
   next_ = RingHas({{1, 1000}, {2, 800}, {4, 600}, {10, 700}});
   ASSERT_TRUE(Run().ok());
-  EXPECT_THAT(found_.cells[3].grey, HasSubstr("at dilation 4 in place of 2"));
+  EXPECT_THAT(found_.cells[3].grey, HasSubstr("at dilation 4 than at 2"));
 }
 
 TEST_F(ComparisonRunTest, AllReduceIsMeasuredAtTheDilationOfTheCells) {

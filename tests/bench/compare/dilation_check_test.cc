@@ -96,7 +96,7 @@ TEST(ShouldBeSlowerTest, NotIfTheSpreadsOverlap) {
   std::vector<Cell> cells = {cell};
   const Cell overlaps = Twice(cell, {850, 910, 870});
   EXPECT_FALSE(ShouldBeSlower(overlaps, cells));
-  JudgeDilation(overlaps, &cells);
+  JudgeDilation(overlaps, "", &cells);
   EXPECT_EQ(cells[0].grey, "");
   EXPECT_NEAR(cells[0].dilation_difference.value_or(0), -.13, 1e-9);
   // A disturbed run has no spread.
@@ -152,16 +152,16 @@ TEST(JudgeDilationTest, GreysTheModeOnThisNumberOfHosts) {
                              slow_host,
                              replayed};
   const std::vector<Cell> before = cells;
-  JudgeDilation(Twice(ring, {960}), &cells);
+  JudgeDilation(Twice(ring, {960}), "; and so on", &cells);
   EXPECT_EQ(cells[1].grey, "");
   EXPECT_NEAR(cells[1].dilation_difference.value_or(0), -.04, 1e-9);
   EXPECT_EQ(cells[3].dilation_difference, std::nullopt);
   cells = before;
-  JudgeDilation(Twice(ring, {900, 890, 880}), &cells);
+  JudgeDilation(Twice(ring, {900, 890, 880}), "; and so on", &cells);
   EXPECT_EQ(cells[0].grey,
-            "ring on 2 hosts, tried with model A at 1gbit, had 0.89 of its "
-            "samples/s when it was played twice as slow, at dilation 8 in "
-            "place of 4");
+            "the figures of ring on 2 hosts depend on how slowly it is played: "
+            "model A at 1gbit had 11 % fewer samples/s at dilation 8 than at "
+            "4; and so on");
   EXPECT_EQ(cells[1].grey, cells[0].grey);
   EXPECT_EQ(cells[2].grey, failed.grey);
   EXPECT_EQ(cells[3].grey, "");
@@ -177,12 +177,12 @@ TEST(JudgeDilationTest, ATryThatFailsIsAReason) {
   twice.runs[0].samples_per_second = std::nullopt;
   twice.runs[0].error = "ps 1 is lost";
   std::vector<Cell> cells = {ring};
-  JudgeDilation(twice, &cells);
+  JudgeDilation(twice, "", &cells);
   EXPECT_THAT(cells[0].grey, HasSubstr("failed when it was played twice"));
   EXPECT_THAT(cells[0].grey, HasSubstr("ps 1 is lost"));
   // One that was not made says nothing.
   cells = {ring};
-  JudgeDilation(Twice(ring, {}), &cells);
+  JudgeDilation(Twice(ring, {}), "", &cells);
   EXPECT_EQ(cells[0].grey, "");
 }
 
