@@ -18,6 +18,9 @@ namespace {
 
 // Of wait_ring, where the mode has servers.
 constexpr char kOrAPush[] = " or a push";
+// Of wait_step and wait_ring, where there are no others.
+constexpr char kTheServersAlone[] = "wait for the servers";
+constexpr char kAPushAlone[] = "wait for a push";
 // By StepState. Each follows "its workers" and stands alone in legends.
 constexpr std::array<const char*, kStepStates> kWords = {
     "compute",
@@ -34,6 +37,19 @@ constexpr std::array<const char*, kStepStates> kWords = {
 
 // Workers that wait for less than this share of a step are limited by work.
 constexpr double kNextToNothing = .05;
+
+// For this cell: without those whom it does not have.
+std::string WordsFor(const Cell& cell, const std::string& state) {
+  const auto is = [&](StepState of) {
+    return state == kStepStateNames[static_cast<size_t>(of)];
+  };
+  if (cell.hosts == 1 && is(StepState::kWaitStep)) return kTheServersAlone;
+  if (cell.hosts == 1 && is(StepState::kWaitRing)) return kAPushAlone;
+  const std::string words = StateWords(state);
+  return ModeRowOf(cell).servers
+             ? words
+             : std::string(absl::StripSuffix(words, kOrAPush));
+}
 
 }  // namespace
 
@@ -53,11 +69,8 @@ std::string LimitWords(const Cell& cell) {
   ShareAndWords work;
   std::vector<ShareAndWords> waits;
   for (const std::string& state : states) {
-    std::string what = StateWords(state);
-    if (!ModeRowOf(cell).servers) {
-      what = std::string(absl::StripSuffix(what, kOrAPush));
-    }
-    const ShareAndWords here = {StateShare(cell, state).value_or(0), what};
+    const ShareAndWords here = {StateShare(cell, state).value_or(0),
+                                WordsFor(cell, state)};
     if (!absl::StartsWith(state, "wait_")) {
       work = std::max(work, here);
     } else if (here.first >= kNextToNothing) {

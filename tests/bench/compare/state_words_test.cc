@@ -15,6 +15,7 @@ namespace {
 Cell CellWith(const std::vector<std::map<std::string, double>>& runs) {
   Cell cell;
   cell.mode = "async";
+  cell.hosts = 2;
   for (const auto& shares : runs) {
     CellRun run;
     run.ok = true;
@@ -53,6 +54,18 @@ TEST(LimitWordsTest, NamesTheWaitsFromTheLongestOn) {
                                   {"wait_push", .09}}})),
             "its workers wait for pulled variables 40 % of a step, for slower "
             "workers 21 %, for answers to pushes 9 %");
+}
+
+TEST(LimitWordsTest, OneHostDoesNotWaitForOthers) {
+  Cell cell = CellWith({{{"compute", .5}, {"wait_ring", .5}}});
+  cell.mode = "ring";
+  cell.hosts = 1;
+  EXPECT_EQ(LimitWords(cell), "its workers wait for a push 50 % of a step");
+  cell = CellWith({{{"compute", .5}, {"wait_step", .5}}});
+  cell.mode = "sync";
+  cell.hosts = 1;
+  EXPECT_EQ(LimitWords(cell),
+            "its workers wait for the servers 50 % of a step");
 }
 
 TEST(LimitWordsTest, LeavesWaitsOfNextToNothingOut) {
