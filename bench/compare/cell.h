@@ -180,6 +180,14 @@ struct CollectivePoint {
   double seconds = 0;
 };
 
+// A mode that is behind the first one of a verdict.
+struct ModeBehind {
+  std::string mode;
+  // As long as the first one takes; nullopt: it did not reach the target in
+  // every run.
+  std::optional<double> times;
+};
+
 // What a comparison says about the cells that are alike but for the mode: one
 // model, network, number of hosts and batch, all computed or all replayed, and
 // all with the same straggler or none.
@@ -190,9 +198,12 @@ struct ModeVerdict {
   int batch_size = 0;  // of one worker; 0: not known
   std::string compute = kComputed;  // or kReplayed
   std::optional<Straggler> straggler;
-  // A mode, "sync+1" with a backup worker; "": there is no difference, or no
-  // measurement.
-  std::string best;
+  // Modes are words: "sync+1" with a backup worker. All lists are empty in
+  // files of older versions.
+  std::string best;  // "": there is no difference, or no measurement
+  std::vector<std::string> first;  // the first one, and those level with it
+  std::vector<ModeBehind> behind;  // the best first
+  std::vector<std::string> out;    // grey ones
   // Lines: what was decided; each mode that counts, the best first; what is
   // predicted; notes.
   std::string text;

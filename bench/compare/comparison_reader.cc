@@ -20,17 +20,26 @@ namespace shoal {
 namespace {
 
 // A mode of a verdict: with backup workers it is as "sync+1".
-std::string BestMode(const JsonNode& node) {
+std::string ReadModeWord(const JsonNode& node) {
   const std::string name = node.String(kJsonNameMax);
   const std::string mode = name.substr(0, name.find('+'));
   int backups = 0;
   const bool known = FindModeRow(mode) != nullptr;
   const bool counted =
       mode == name || absl::SimpleAtoi(name.substr(mode.size() + 1), &backups);
-  if (!name.empty() && !(known && counted)) {
+  if (!known || !counted) {
     node.Fail(absl::StrCat("'", name, "' is not known here"));
   }
   return name;
+}
+
+std::vector<std::string> ReadModeWords(const JsonNode& node) {
+  std::vector<std::string> words;
+  const size_t size = node.Size(kJsonListMax);
+  for (size_t i = 0; i < size && node.ok(); ++i) {
+    words.push_back(ReadModeWord(node.At(i)));
+  }
+  return words;
 }
 
 std::vector<IdCount> ReadIdCounts(const JsonNode& node) {
@@ -129,6 +138,17 @@ void ReadLaterKeys(const JsonNode& node, ModeVerdict* verdict) {
     verdict->straggler =
         ReadStragglerOrNull(verdict->hosts, node.Field("straggler"));
   }
+  if (node.Has("first")) verdict->first = ReadModeWords(node.Field("first"));
+  if (node.Has("behind")) {
+    const JsonNode behind = node.Field("behind");
+    const size_t size = behind.Size(kJsonListMax);
+    for (size_t i = 0; i < size && behind.ok(); ++i) {
+      verdict->behind.push_back(
+          {ReadModeWord(behind.At(i).Field("mode")),
+           ReadFigureOrNull(behind.At(i).Field("times"))});
+    }
+  }
+  if (node.Has("out")) verdict->out = ReadModeWords(node.Field("out"));
   if (node.Has("turn")) {
     verdict->turn = node.Field("turn").String(kJsonTextMax);
   }
@@ -147,7 +167,8 @@ std::vector<ModeVerdict> ReadVerdicts(const JsonNode& node) {
     verdict.hosts = ReadIntFrom(1, kJsonHostsMax, entry.Field("hosts"));
     verdict.model = ReadName(entry.Field("model"));
     ReadLaterKeys(entry, &verdict);
-    verdict.best = BestMode(entry.Field("best"));
+    const JsonNode best = entry.Field("best");
+    if (!best.String(kJsonNameMax).empty()) verdict.best = ReadModeWord(best);
     verdict.text = entry.Field("text").String(kJsonTextMax);
     verdict.rule = entry.Field("rule").String(kJsonTextMax);
     verdicts.push_back(std::move(verdict));

@@ -44,7 +44,15 @@ void WriteVerdicts(const std::vector<ModeVerdict>& verdicts, JsonWriter* w) {
     w->Field("batch_size", verdict.batch_size);
     w->Field("compute", verdict.compute);
     WriteStraggler(verdict.straggler, w);
-    w->Field("best", verdict.best).Field("text", verdict.text);
+    w->Field("best", verdict.best).Key("first").Values(verdict.first);
+    w->Key("behind").BeginArray();
+    for (const ModeBehind& behind : verdict.behind) {
+      w->BeginObject().Field("mode", behind.mode);
+      WriteFigure("times", behind.times, w);
+      w->EndObject();
+    }
+    w->EndArray().Key("out").Values(verdict.out);
+    w->Field("text", verdict.text);
     w->Field("turn", verdict.turn).Field("no_turn", verdict.no_turn);
     w->Field("rule", verdict.rule).EndObject();
   }

@@ -1,5 +1,6 @@
 #include "bench/compare/report.h"
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/counted.h"
 #include "base/listed.h"
 #include "base/output_path.h"
 #include "bench/compare/cell_figures.h"
@@ -144,16 +146,23 @@ std::string Counts(const Comparison& comparison) {
   if (comparison.price_per_host_hour.has_value()) {
     asked.push_back(absl::StrCat("An hour of a host costs ",
                                  SettingText(*comparison.price_per_host_hour),
-                                 "."));
+                                 " (--price), and costs are in its currency."));
   }
   asked.push_back(
       "Figures are medians of the runs, with the least and the largest in "
       "brackets where the runs differ.");
   html += HtmlParagraph(absl::StrJoin(asked, " "));
   if (comparison.ended.empty()) {
+    const int missing = (computed + replayed) * comparison.repeats - runs;
     html += HtmlParagraph(
-        "The comparison was stopped before its end. This report shows what was "
-        "measured until then; the same command goes on.",
+        absl::StrCat(
+            "The comparison was stopped before its end: ",
+            missing > 0
+                ? absl::StrCat(Counted(static_cast<uint64_t>(missing), "run"),
+                               missing == 1 ? " is" : " are", " missing. ")
+                : "all runs are there, but cells that were to be played slower "
+                  "are not, or AllReduce is not. ",
+            "The same command goes on."),
         "warning");
   }
   return html;

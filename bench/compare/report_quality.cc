@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <set>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "bench/compare/cell_figures.h"
 #include "bench/compare/cell_mode.h"
 #include "bench/compare/html_table.h"
@@ -123,14 +125,33 @@ std::string NoCurve(const Comparison& comparison) {
   return "all cells were replayed, and a replay has no AUC";
 }
 
+// Where the curves end, if that is within the first pass over the data; or "".
+std::string EndOfCurves(const Comparison& comparison) {
+  uint64_t samples = 0;
+  for (const Cell& cell : comparison.cells) {
+    for (const CellRun& run : cell.runs) {
+      if (!run.curve.empty()) {
+        samples = std::max(samples, run.curve.back().samples);
+      }
+    }
+  }
+  if (samples == 0 || samples >= comparison.data.rows) return "";
+  return absl::StrFormat(
+      " The jobs were stopped early: the curves end after at most %.2g %% of "
+      "an epoch, and there is no final model.",
+      100 * static_cast<double>(samples) /
+          static_cast<double>(comparison.data.rows));
+}
+
 }  // namespace
 
 std::string AucSection(const Comparison& comparison) {
-  std::string html = HtmlParagraph(
+  std::string html = HtmlParagraph(absl::StrCat(
       "Progressive AUC: that of the newest examples, scored just before the "
       "model trains on them. The bold line is the run whose AUC at the end is "
       "the median of the repeats; the pale lines are the other runs. AUC below "
-      "the axis, at the beginning, is not drawn. Replayed cells have no AUC.");
+      "the axis, at the beginning, is not drawn. Replayed cells have no AUC.",
+      EndOfCurves(comparison)));
   int number = 0;
   std::set<const Cell*> shown;
   for (const ReportPanel& panel : PanelsOf(comparison)) {

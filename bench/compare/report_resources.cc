@@ -155,7 +155,8 @@ std::string BytesSection(const Comparison& comparison) {
       "by the samples that were trained: counted in the processes, beside what "
       "the formulas of the modes give (docs/benchmarking.md). Since every host "
       "trains as many samples, this is also what the processes of a host send "
-      "and receive for each of its samples.";
+      "and receive for each of its samples. What a worker and the server of "
+      "its own host send each other is in it, and does not use the link.";
   picture.missing = "no run counted bytes";
   picture.chart.axis = {"bytes a sample"};
   picture.chart.mark_means = "formula";

@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -9,61 +9,23 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "base/counted.h"
 #include "bench/compare/cell_figures.h"
 #include "bench/compare/cell_mode.h"
 #include "bench/compare/dilation.h"
+#include "bench/compare/dilation_check.h"
 #include "bench/compare/html_table.h"
 #include "bench/compare/report_panels.h"
 #include "bench/compare/report_sections.h"
-#include "bench/compare/verdict_text.h"
 #include "report/number_text.h"
-#include "report/svg_canvas.h"
 
 namespace shoal {
 namespace {
-
-std::string BestText(const ModeVerdict& verdict) {
-  return verdict.best.empty() ? "No best mode" : verdict.best;
-}
 
 std::string StragglerText(const Cell& cell) {
   if (!cell.straggler.has_value()) return "";
   return absl::StrCat("host ", cell.straggler->host, " at ",
                       SettingText(cell.straggler->share));
-}
-
-// "A, 2 hosts, 1gbit, batch 1024".
-std::string PlaceText(const ModeVerdict& verdict) {
-  std::string text =
-      absl::StrCat(verdict.model, ", ", HostsText(verdict.hosts));
-  if (verdict.network != "none") absl::StrAppend(&text, ", ", verdict.network);
-  absl::StrAppend(&text, ", batch ", verdict.batch_size);
-  if (verdict.straggler.has_value()) {
-    absl::StrAppend(&text, ", with a slow host");
-  }
-  return text;
-}
-
-// Why of some verdicts it is not said where they would turn, each reason once.
-std::string NoTurnText(const Comparison& comparison) {
-  std::vector<std::string> reasons;  // in the order of the verdicts
-  std::map<std::string, std::vector<std::string>> places;
-  for (const ModeVerdict& verdict : comparison.verdicts) {
-    if (verdict.no_turn.empty()) continue;
-    std::vector<std::string>* const of = &places[verdict.no_turn];
-    if (of->empty()) reasons.push_back(verdict.no_turn);
-    of->push_back(PlaceText(verdict));
-  }
-  for (std::string& reason : reasons) {
-    reason =
-        absl::StrCat(reason, " (", absl::StrJoin(places[reason], "; "), ")");
-  }
-  return reasons.empty()
-             ? ""
-             : absl::StrCat("<h3>What is not predicted, and why</h3>\n",
-                            HtmlList(reasons));
 }
 
 // "async on 2 hosts", "replayed async on 2 hosts".
@@ -128,15 +90,20 @@ std::string DilationCheckText(const Comparison& comparison) {
                   {{"mode", "mode", false},
                    {"compute", "compute", false},
                    {"hosts", "hosts"},
-                   {"difference", "difference"}});
+                   {"difference", "difference"},
+                   {"means", "which means", false}});
   std::set<std::string> tried;
   for (const Cell* cell : cells) {
     if (!cell->dilation_difference.has_value()) continue;
     const std::string name = ModeOnHosts(*cell);
     if (!tried.insert(name).second) continue;
-    table.AddRow(name, false,
-                 {ModeName(*cell), cell->compute, absl::StrCat(cell->hosts),
-                  DifferenceText(1 + *cell->dilation_difference, 1)});
+    table.AddRow(
+        name, false,
+        {ModeName(*cell), cell->compute, absl::StrCat(cell->hosts),
+         DifferenceText(1 + *cell->dilation_difference, 1),
+         std::abs(*cell->dilation_difference) <= kDilationTolerance ? "as fast"
+         : WhyOut(*cell).empty() ? "less than the spread"
+                                 : "out of verdicts"});
   }
   std::vector<std::string> untried;
   for (const Cell* cell : cells) {
@@ -152,7 +119,8 @@ std::string DilationCheckText(const Comparison& comparison) {
   }
   html += HtmlParagraph(
       "Each mode and number of hosts was tried on the first model, batch and "
-      "network, played twice as slow. If the tries differed by more than 5 %, "
+      "network, played twice as slow, and stands for the others. If the tries "
+      "differed by more than 5 %, "
       "and by more than the spreads, its cells were measured again, as slow as "
       "the tries, and the next ones were twice as slow as that; the table has "
       "the last ones. If those differ too, the cells are out of verdicts. The "
@@ -168,31 +136,6 @@ std::string DilationCheckText(const Comparison& comparison) {
 }
 
 }  // namespace
-
-std::string VerdictSection(const Comparison& comparison) {
-  if (comparison.verdicts.empty()) {
-    return ReportSection(
-        "verdict", "Verdict",
-        HtmlParagraph("There is no verdict: no two modes were measured on the "
-                      "same hosts, network and model.",
-                      "left-out"));
-  }
-  std::string html;
-  for (const ModeVerdict& verdict : comparison.verdicts) {
-    std::vector<std::string> lines = absl::StrSplit(verdict.text, '\n');
-    // The first line names the model, the hosts and the network.
-    absl::StrAppend(&html, "<p class=\"verdict\" data-best=\"",
-                    EscapeMarkup(verdict.best), "\"><b>",
-                    EscapeMarkup(BestText(verdict)), "</b> – ",
-                    EscapeMarkup(lines[0]), "</p>\n");
-    lines.erase(lines.begin());
-    html += HtmlList(lines);
-  }
-  html += "<h3>Rules of the verdicts</h3>\n";
-  html += HtmlList(RulesOf(comparison));
-  html += NoTurnText(comparison);
-  return ReportSection("verdict", "Verdict", html);
-}
 
 std::string NotPlayedSection(const Comparison& comparison) {
   std::string html;

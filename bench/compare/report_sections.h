@@ -12,7 +12,8 @@ namespace shoal {
 // All figures are those of the comparison (cell_figures.h). Formulas stand in
 // the text.
 
-// The verdicts in words, and their rules.
+// The verdicts at a glance and in words, their rules, and what the modes are.
+// report_verdict.cc
 std::string VerdictSection(const Comparison& comparison);
 // Samples/s over hosts, with the efficiency at the points. report_speed.cc
 std::string SpeedSection(const Comparison& comparison);

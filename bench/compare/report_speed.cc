@@ -88,7 +88,8 @@ std::string SpeedSection(const Comparison& comparison) {
       "cell, which takes recorded times in place of computing and is on a line "
       "of its own, beside a replayed one. "
       "There is no efficiency "
-      "where the cell of one host was not measured or is out of verdicts.");
+      "where the cell of one host was not measured or is out of verdicts. An "
+      "epoch is all rows of the data at this speed.");
   int number = 0;
   for (const ReportPanel& panel : PanelsOf(comparison)) {
     LineChart chart = SpeedChart(comparison, panel);

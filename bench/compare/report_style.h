@@ -7,13 +7,14 @@ namespace shoal {
 inline constexpr char kReportStyle[] = R"css(
 :root { color-scheme: light; }
 body { font: 15px/1.45 Helvetica, Arial, "DejaVu Sans", sans-serif;
-  color: #1f2328; background: #fff; max-width: 980px; margin: 0 auto;
+  color: #1f2328; background: #fff; max-width: 1040px; margin: 0 auto;
   padding: 16px 20px 40px; }
 h1 { font-size: 26px; margin: 8px 0 4px; }
 h2 { font-size: 20px; margin: 36px 0 8px; padding-top: 12px;
   border-top: 2px solid #d0d7de; }
 h3 { font-size: 16px; margin: 18px 0 6px; }
 p { max-width: 78ch; margin: 6px 0 10px; }
+p, li { text-wrap: pretty; }
 nav { font-size: 13px; margin: 10px 0; }
 nav a { margin-right: 12px; color: #005a8d; white-space: nowrap; }
 figure { margin: 18px 0 30px; }
@@ -29,7 +30,7 @@ th { border-bottom: 1.5px solid #59636e; font-weight: normal;
   color: #59636e; vertical-align: bottom; }
 td { white-space: nowrap; }
 tr.note td { white-space: normal; padding-left: 16px; }
-.foot td, td:last-child, table.four td { white-space: normal; }
+.foot td, td:last-child:not(.n), table.four td { white-space: normal; }
 .n { text-align: right; font-variant-numeric: tabular-nums; }
 tr.grey td { color: #6b7278; background: #f0f1f2; }
 .verdict { border-left: 4px solid #0072b2; padding: 2px 0 2px 12px;

@@ -139,7 +139,8 @@ class VerdictMaker {
     verdict_.rule = absl::StrFormat(
         "The mode with the most samples/s, by the median of its runs. Two "
         "modes whose spreads (least to most of their runs; %.0f %% either way "
-        "for a single run) overlap do not differ. %s",
+        "for a single run) overlap do not differ. %s How much a model learns "
+        "from these samples is another question, which --target_auc asks.",
         100 * kSpreadOfOne, kBesideTheFirst);
     const std::vector<Ranked> ranked =
         Rank(&CellRun::samples_per_second, /*more_is_better=*/true);
@@ -185,12 +186,16 @@ class VerdictMaker {
       first_ = best.cell;
       slower_ = without_;
       verdict_.best = ModeWord(*best.cell);
+      verdict_.first = {verdict_.best};
       lines_.push_back(WithLimit(
           absl::StrCat(ModeName(*best.cell), ": ",
                        FigureWithSpread(best.spread, "s", /*whole=*/false)),
           *best.cell));
     }
     for (const Cell* cell : without_) {
+      if (first_ != nullptr) {
+        verdict_.behind.push_back({ModeWord(*cell), std::nullopt});
+      }
       const auto reached = std::count_if(
           cell->runs.begin(), cell->runs.end(),
           [](const CellRun& run) { return run.seconds_to_target.has_value(); });
@@ -218,7 +223,7 @@ class VerdictMaker {
     const Ranked& best = ranked.front();
     const std::string name = ModeName(*best.cell);
     lines_ = {""};
-    std::vector<std::string> equal;
+    std::vector<std::string> equal;  // names of verdict_.first
     std::string next;  // the first mode behind, and by how much
     for (const Ranked& other : ranked) {
       const std::string mode = ModeName(*other.cell);
@@ -226,11 +231,13 @@ class VerdictMaker {
           absl::StrCat(mode, ": ", FigureWithSpread(other.spread, unit, whole));
       if (best.spread.Overlaps(other.spread)) {
         equal.push_back(mode);
+        verdict_.first.push_back(ModeWord(*other.cell));
         if (other.cell != best.cell) level_.push_back(other.cell);
       } else {
+        const double ratio = lead(best.spread.median, other.spread.median);
+        verdict_.behind.push_back({ModeWord(*other.cell), ratio});
         const std::string times =
-            absl::StrFormat("takes %.2f times as long",
-                            lead(best.spread.median, other.spread.median));
+            absl::StrFormat("takes %.2f times as long", ratio);
         if (next.empty()) next = absl::StrCat(mode, ", the next, ", times);
         absl::StrAppend(&line, ", ", times, " as ", name);
         slower_.push_back(other.cell);
@@ -244,9 +251,10 @@ class VerdictMaker {
     }
     first_ = best.cell;
     if (equal.size() > 1) {
-      lines_[0] =
-          absl::StrCat(Place(), ": no difference between ",
-                       Listed(equal, "and"), ", since their spreads overlap");
+      lines_[0] = absl::StrCat(
+          Place(), ": no difference between ", Listed(equal, "and"),
+          ", since their spreads overlap",
+          next.empty() ? "" : absl::StrCat("; ", next, " as ", name));
       return;
     }
     verdict_.best = ModeWord(*best.cell);
@@ -301,6 +309,7 @@ class VerdictMaker {
   void AddNotes() {
     for (const Cell* cell : group_) {
       if (cell->grey.empty()) continue;
+      verdict_.out.push_back(ModeWord(*cell));
       const auto speed = SamplesPerSecond(*cell);
       notes_.push_back(absl::StrCat(
           ModeName(*cell), " is left out",

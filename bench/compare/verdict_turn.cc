@@ -56,8 +56,8 @@ const Cell* FindCell(const std::vector<const Cell*>& cells,
   return found == cells.end() ? nullptr : *found;
 }
 
-// Where the planner takes one of two modes for clearly faster, and the other
-// one was measured to be, on another network: "the planner takes …", or "".
+// Where one of two modes was measured to be clearly faster on another network,
+// and the planner does not say so: "the planner takes …", or "".
 std::string WrongElsewhere(const Cell& best, const Cell& other,
                            const Calibration& calibration,
                            const std::vector<const Cell*>& elsewhere) {
@@ -74,13 +74,19 @@ std::string WrongElsewhere(const Cell& best, const Cell& other,
     const bool is_first = speed->median > other_speed->median;
     const Cell& faster = is_first ? *one : *two;
     const Cell& slower = is_first ? *two : *one;
+    const double lead = is_first ? speed->median / other_speed->median
+                                 : other_speed->median / speed->median;
+    if (lead < 1 + kClearLead) continue;
     const auto ratio = PredictedRatio(calibration, QuestionOf(slower, faster),
                                       one->bits_per_second);
-    if (ratio.ok() && *ratio >= 1 + kClearLead) {
-      return absl::StrCat("the planner takes ", ModeName(slower),
-                          " for faster than ", ModeName(faster), " at ",
-                          one->network, ", where it was not");
-    }
+    if (!ratio.ok() || *ratio <= 1 / (1 + kClearLead)) continue;
+    return *ratio >= 1 + kClearLead
+               ? absl::StrCat("the planner takes ", ModeName(slower),
+                              " for faster than ", ModeName(faster), " at ",
+                              one->network, ", where it was not")
+               : absl::StrCat("the planner takes ", ModeName(faster), " and ",
+                              ModeName(slower), " for equally fast at ",
+                              one->network, ", where they were not");
   }
   return "";
 }
@@ -98,6 +104,17 @@ std::string SideText(const char* before, const Turn& turn, const char* after,
                       after, " ", ModeName(*turn.faster),
                       " would be faster than ", ModeName(best),
                       turn.extrapolated ? " (extrapolated)" : "");
+}
+
+std::string BothSidesText(const Turn& above, const Turn& below,
+                          const Cell& best) {
+  const auto marked = [](const Turn& turn) {
+    return absl::StrCat("about ", NetworkText(TwoDigits(turn.bits)),
+                        turn.extrapolated ? " (extrapolated)" : "");
+  };
+  return absl::StrCat(ModeName(*above.faster), " would be faster than ",
+                      ModeName(best), " above ", marked(above),
+                      " and also below ", marked(below));
 }
 
 // What the planner says about the best cell and the others, as it is gathered.
@@ -143,8 +160,12 @@ class Gathered {
   VerdictTurn Conclude() const {
     VerdictTurn turn;
     std::vector<std::string> sides;
-    if (above_) sides.push_back(SideText("from", *above_, " on,", best_));
-    if (below_) sides.push_back(SideText("below", *below_, ",", best_));
+    if (above_ && below_ && above_->faster == below_->faster) {
+      sides.push_back(BothSidesText(*above_, *below_, best_));
+    } else {
+      if (above_) sides.push_back(SideText("from", *above_, " on,", best_));
+      if (below_) sides.push_back(SideText("below", *below_, ",", best_));
+    }
     turn.text = absl::StrJoin(sides, "; ");
     if (sides.empty() && !never_.empty()) {
       turn.text =

@@ -26,14 +26,16 @@ struct VerdictTurn {
 inline constexpr char kTurnRule[] =
     "What is predicted was not measured: it is what shoal plan says of other "
     "bandwidths, calibrated on the computed cells of this comparison. It is of "
-    "samples/s alone, never of AUC. Another mode counts as faster from 3 % on.";
+    "samples/s alone, never of AUC. Another mode counts as faster from 3 % on. "
+    "Extrapolated: outside of what was measured.";
 
 // Asks the planner (plan/mode_turn.h) at which bandwidth another mode than the
 // best one would be faster. It speaks of samples/s, whatever made the mode the
 // best: a mode that is faster already, though it reaches the target later, is
 // left out. So is a mode that the planner takes for faster on the measured
-// network, where it was not, or of which another measured network says the
-// opposite: a prediction that is wrong where it can be checked is no guide
+// network, where it was not, and one of which another measured network says
+// something else: one of the two has a clear lead there, which the planner does
+// not see. A prediction that is wrong where it can be checked is no guide
 // elsewhere. Thread-compatible.
 class TurnFinder {
  public:

@@ -14,6 +14,7 @@
 namespace shoal {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -105,6 +106,9 @@ Comparison Whole() {
   verdict.batch_size = 1024;
   verdict.straggler = Straggler{1, .125};
   verdict.best = "ssp";
+  verdict.first = {"ssp"};
+  verdict.behind = {{"sync+1", 1.25}, {"ring", std::nullopt}};
+  verdict.out = {"async"};
   verdict.text = "ssp is fastest";
   verdict.turn = "from about 6 Gbit/s on";
   verdict.rule = "medians";
@@ -173,6 +177,12 @@ TEST(ComparisonJsonTest, GivesBackWhatWasWritten) {
   EXPECT_EQ(verdict.straggler->host, 1);
   EXPECT_EQ(verdict.compute, kComputed);
   EXPECT_EQ(verdict.best, "ssp");
+  EXPECT_THAT(verdict.first, ElementsAre("ssp"));
+  ASSERT_EQ(verdict.behind.size(), 2u);
+  EXPECT_EQ(verdict.behind[0].mode, "sync+1");
+  EXPECT_EQ(verdict.behind[0].times, 1.25);
+  EXPECT_EQ(verdict.behind[1].times, std::nullopt);
+  EXPECT_THAT(verdict.out, ElementsAre("async"));
   EXPECT_EQ(verdict.turn, "from about 6 Gbit/s on");
   EXPECT_EQ(verdict.rule, "medians");
   EXPECT_EQ(parsed->verdicts.at(1).compute, kReplayed);
@@ -257,6 +267,8 @@ TEST(ComparisonJsonTest, ReadsVerdictsOfEarlierVersions) {
         "      \"straggler\": {\n        \"host\": 1,\n"
         "        \"share\": 0.125\n      },\n",
         ""},
+       {"      \"first\": [\n        \"ssp\"\n      ],\n", ""},
+       {"      \"out\": [\n        \"async\"\n      ],\n", ""},
        {"      \"turn\": \"from about 6 Gbit/s on\",\n"
         "      \"no_turn\": \"\",\n",
         ""}});
@@ -269,6 +281,8 @@ TEST(ComparisonJsonTest, ReadsVerdictsOfEarlierVersions) {
   EXPECT_EQ(parsed->verdicts.at(0).compute, kComputed);
   EXPECT_EQ(parsed->verdicts.at(0).straggler, std::nullopt);
   EXPECT_EQ(parsed->verdicts.at(0).turn, "");
+  EXPECT_TRUE(parsed->verdicts.at(0).first.empty());
+  EXPECT_TRUE(parsed->verdicts.at(0).out.empty());
   // They can be written and read once more.
   EXPECT_TRUE(ParseComparison(ComparisonJson(*parsed)).ok());
 }
@@ -310,6 +324,10 @@ TEST(ComparisonJsonTest, RefusesWhatCannotBe) {
               HasSubstr("cells[1].runs[0].error: is empty"));
   EXPECT_THAT(ErrorWith("\"best\": \"ssp\"", "\"best\": \"none\""),
               HasSubstr("verdicts[0].best: 'none'"));
+  EXPECT_THAT(ErrorWith("\"mode\": \"sync+1\"", "\"mode\": \"\""),
+              HasSubstr("verdicts[0].behind[0].mode: '' is not known"));
+  EXPECT_THAT(ErrorWith("\"times\": 1.25", "\"times\": -1"),
+              HasSubstr("verdicts[0].behind[0].times: is not a finite"));
   EXPECT_THAT(ErrorWith("\"repeats\": 3,", ""),
               HasSubstr("repeats: is missing"));
   EXPECT_FALSE(ParseComparison("{").ok());

@@ -429,7 +429,12 @@ TEST(CompareReportTest, AStoppedComparisonSaysSo) {
   Comparison comparison = MadeComparison::Make();
   ExpectLacks(ReportHtml(comparison), "stopped before its end");
   comparison.ended.clear();
-  ExpectHas(ReportHtml(comparison), "stopped before its end");
+  ExpectHas(ReportHtml(comparison),
+            "stopped before its end: all runs are there, but cells that were "
+            "to be played slower are not");
+  comparison.cells[1].runs.pop_back();
+  ExpectHas(ReportHtml(comparison),
+            "stopped before its end: 1 run is missing. The same command goes");
 }
 
 TEST(CompareReportTest, APictureWithoutDataSaysWhy) {

@@ -95,9 +95,14 @@ TEST(VerdictTest, OverlappingSpreadsAreNoDifference) {
                                           CellOf("async", {1090, 1150, 1200}),
                                           CellOf("sync", {100, 101, 102})});
   EXPECT_EQ(verdict.best, "");
+  EXPECT_THAT(verdict.first, ElementsAre("async", "ring"));
+  ASSERT_EQ(verdict.behind.size(), 1u);
+  EXPECT_EQ(verdict.behind[0].mode, "sync");
+  EXPECT_NEAR(*verdict.behind[0].times, 11.386, 1e-3);
   EXPECT_THAT(verdict.text,
               EndsWith("no difference between async and ring, since their "
-                       "spreads overlap\n"
+                       "spreads overlap; sync, the next, takes 11.39 times as "
+                       "long as async\n"
                        "async: 1150 samples/s [1090..1200]\n"
                        "ring: 1000 samples/s [900..1100]\n"
                        "sync: 101 samples/s [100..102], takes 11.39 times as "
@@ -140,6 +145,8 @@ TEST(VerdictTest, GreyCellsAreLeftOutAndNamed) {
   const ModeVerdict verdict = TheVerdict(
       {grey, CellOf("async", {1490, 1500, 1510}), CellOf("sync", {1, 2, 3})});
   EXPECT_EQ(verdict.best, "async");
+  EXPECT_THAT(verdict.first, ElementsAre("async"));
+  EXPECT_THAT(verdict.out, ElementsAre("ring"));
   EXPECT_THAT(verdict.text,
               HasSubstr("\nNote: ring is left out, with 5001 samples/s: other "
                         "programs used 0.40"));
@@ -184,6 +191,10 @@ TEST(VerdictTest, TheModeThatAloneReachesTheTargetIsBest) {
   for (CellRun& run : async.runs) run.seconds_to_target = 20 + run.repeat;
   const ModeVerdict verdict = TheVerdict({sync, ring, async}, .76);
   EXPECT_EQ(verdict.best, "async");
+  EXPECT_THAT(verdict.first, ElementsAre("async"));
+  ASSERT_EQ(verdict.behind.size(), 2u);
+  EXPECT_EQ(verdict.behind[0].mode, "sync");
+  EXPECT_EQ(verdict.behind[0].times, std::nullopt);
   EXPECT_THAT(verdict.text,
               HasSubstr("async alone reaches AUC 0.76 in every run\n"
                         "async: 21 s [20..22]\n"
@@ -211,6 +222,8 @@ TEST(VerdictTest, ATargetThatNoModeReachesIsSaid) {
   ring.runs[1].seconds_to_target = 10;
   const ModeVerdict verdict = TheVerdict({ring, async}, .76);
   EXPECT_EQ(verdict.best, "");
+  EXPECT_TRUE(verdict.first.empty());
+  EXPECT_TRUE(verdict.behind.empty());
   EXPECT_THAT(verdict.text, HasSubstr("no mode reaches AUC 0.76 in every run\n"
                                       "ring: it reaches it in 1 of 2 runs\n"
                                       "async: it reaches it in 0 of 2 runs"));
