@@ -92,6 +92,7 @@ PauseMeterOptions MeterOptions(const AskedComparison& asked,
   const std::string path = JoinPath(run.out, "pauses.json");
   PauseMeterOptions options;
   options.cores = asked.cores;
+  options.pairs = MeterPairs(asked.flags);
   options.settings = run.settings;
   auto before = ReadPauseFile(*run.files, path);
   if (before.ok()) {

@@ -174,6 +174,8 @@ CellRunnerOptions MeterRunnerOptions(const AskedComparison& asked,
   return options;
 }
 
+int MeterPairs(const CompareFlags& flags) { return flags.quick ? 2 : 4; }
+
 ModelFactsOptions FactsOptions(const AskedComparison& asked,
                                const FileSystem* files) {
   ModelFactsOptions options;

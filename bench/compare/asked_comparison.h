@@ -56,6 +56,7 @@ CellRunnerOptions RunnerOptions(const AskedComparison& asked,
 // For the runs of its PauseMeter, which are short, and whose AUC nobody reads.
 CellRunnerOptions MeterRunnerOptions(const AskedComparison& asked,
                                      const FileSystem* files);
+int MeterPairs(const CompareFlags& flags);  // PauseMeterOptions::pairs
 // For what is known of its models. `files` outlives the facts.
 ModelFactsOptions FactsOptions(const AskedComparison& asked,
                                const FileSystem* files);

@@ -179,7 +179,7 @@ FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
     slowest = std::max(slowest, ComputeScaleOf(cell, host, place.paused_speed));
   }
   if (slowest > 1) {
-    // The command of each host gets its own (CellRunner).
+    // The command of each host gets its own (CellLauncher).
     Set(&flags, "compute_scale",
         absl::StrFormat("%.17g", ComputeScaleOf(cell, 0, place.paused_speed)));
   }

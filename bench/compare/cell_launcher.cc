@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "base/status_macros.h"
 #include "bench/compare/dilation.h"
+#include "job/job_plan.h"
 #include "job/memory_forecast.h"
 #include "job/options_from_flags.h"
 #include "job/plan_processes.h"

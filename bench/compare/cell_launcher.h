@@ -16,6 +16,8 @@
 #include "bench/compare/lab.h"
 #include "bench/compare/parsed_job.h"
 #include "job/launched_job.h"
+#include "launch/flags/deadline_flags.h"
+#include "report/progress_json.h"
 
 namespace shoal {
 

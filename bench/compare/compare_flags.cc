@@ -100,12 +100,14 @@ void AddPlace(CompareFlags* flags, FlagSet* set) {
   set->Add({"make_up_pauses", &flags->make_up_pauses,
             "Whether hosts of a lab get more processor time for what pauses "
             "cost them, which is measured from time to time."});
-  set->Add({"check_dilation", &flags->check_dilation,
-            "Also measure each mode and number of hosts at twice the dilation. "
-            "If that differs by more than 5 %, cells that are played faster "
-            "than it are measured again at twice theirs, and all are left out "
-            "of verdicts if it differs at four times too. Left out: true with "
-            "--lab, without --quick."});
+  set->Add(
+      {"check_dilation", &flags->check_dilation,
+       "Also measure each mode and number of hosts at twice the dilation. "
+       "If that differs by more than 5 %, with spreads that do not overlap, "
+       "cells that are played faster "
+       "than it are measured again at twice theirs, and all are left out "
+       "of verdicts if it differs at four times too. Left out: true with "
+       "--lab, without --quick."});
 }
 
 void AddRuns(CompareFlags* flags, FlagSet* set) {
@@ -150,7 +152,7 @@ void AddRuns(CompareFlags* flags, FlagSet* set) {
   set->Add({"quick", &flags->quick,
             "Take a quick look: one run of each cell, of 8 s and without "
             "another try, unless --repeats, --cell_time or --retries say "
-            "otherwise."});
+            "otherwise; and half as many runs to find out what pauses cost."});
 }
 
 }  // namespace

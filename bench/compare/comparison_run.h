@@ -40,7 +40,7 @@ struct ComparisonRunOptions {
   std::function<absl::StatusOr<CellRun>(const Cell&, int repeat,
                                         double paused_speed, SummaryData*)>
       run_cell;
-  // The formula of a cell's bytes (CellRunner::Formula).
+  // The formula of a cell's bytes (ModelFacts::Formula).
   std::function<std::optional<RoleBytes>(const Cell&, double mean_batch)>
       formula;
   // The calibration of the planner for verdicts.

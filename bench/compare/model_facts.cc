@@ -8,6 +8,7 @@
 #include "bench/compare/byte_formula.h"
 #include "bench/compare/parsed_job.h"
 #include "job/job_id_growth.h"
+#include "job/job_plan.h"
 #include "job/options_from_flags.h"
 #include "job/variable_sizes.h"
 #include "models/model_table.h"

@@ -1,6 +1,7 @@
 #include "bench/compare/parsed_job.h"
 
 #include "base/status_macros.h"
+#include "job/job_plan.h"
 #include "job/options_from_flags.h"
 #include "job/worker_compute.h"
 

@@ -6,7 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/check.h"
 #include "base/status_macros.h"
+#include "bench/compare/alone_cell.h"
+#include "bench/compare/cell_figures.h"
 #include "bench/compare/cell_mode.h"
 #include "bench/compare/dilation.h"
 #include "bench/compare/grey_reason.h"
@@ -33,44 +36,34 @@ double SecondsPerSample(const CellRun& run) {
 
 }  // namespace
 
-Cell AloneOf(Cell cell) {
-  cell.hosts = 1;
-  cell.global_batch = cell.batch_size;
-  cell.bits_per_second = 0;
-  cell.network = "none";
-  cell.compute = kComputed;
-  cell.backup_workers = 0;
-  cell.straggler.reset();
-  cell.runs.clear();
-  return cell;
-}
-
-void PauseMeter::Known::Add(PausePair pair) {
+void PauseMeter::Known::Add(PausePair pair, size_t most) {
   pairs.push_back(std::move(pair));
-  if (pairs.size() > kPairs) pairs.erase(pairs.begin());
+  if (pairs.size() > most) pairs.erase(pairs.begin());
 }
 
 std::optional<double> PauseMeter::Known::Speed() const {
-  if (pairs.empty()) return std::nullopt;
-  double unpaused = 0;
-  double paused = 0;
+  std::vector<double> speeds;
   for (const PausePair& pair : pairs) {
-    unpaused += pair.unpaused;
-    paused += pair.paused;
+    speeds.push_back(pair.unpaused / pair.paused);
   }
-  return std::min(1.0, unpaused / paused);
+  const auto spread = SpreadOfValues(std::move(speeds));
+  if (!spread.has_value()) return std::nullopt;
+  return std::min(1.0, spread->median);
 }
 
 PauseMeter::PauseMeter(PauseMeterOptions options)
     : options_(std::move(options)) {
+  SHOAL_DCHECK(options_.pairs >= 1);
   std::vector<PausePair> before = options_.before;
   std::stable_sort(
       before.begin(), before.end(),
       [](const PausePair& a, const PausePair& b) { return a.ended < b.ended; });
-  for (const PausePair& pair : before) known_[pair.kind].Add(pair);
+  for (const PausePair& pair : before)
+    known_[pair.kind].Add(pair, most_pairs());
   for (auto& [kind, known] : known_) {
     DropOld(&known);
-    if (known.pairs.size() == kPairs) known.tried = known.pairs.back().ended;
+    if (known.pairs.size() == most_pairs())
+      known.tried = known.pairs.back().ended;
   }
 }
 
@@ -132,16 +125,17 @@ absl::Status PauseMeter::Measure(const Cell& cell, Known* known) {
   DropOld(known);
   std::optional<double> speed = known->Speed();
   if (!speed.has_value()) speed = SpeedOfAnother(KindOf(cell));
-  size_t missing = std::max<size_t>(1, kPairs - known->pairs.size());
+  size_t missing = std::max<size_t>(1, most_pairs() - known->pairs.size());
   for (int spoilt = 0; missing > 0 && spoilt <= kSpoiltMost;) {
-    SHOAL_ASSIGN_OR_RETURN(const std::optional<PausePair> pair,
-                           MeasurePair(alone, speed.value_or(1)));
+    SHOAL_ASSIGN_OR_RETURN(
+        const std::optional<PausePair> pair,
+        MeasurePair(alone, speed.value_or(1), known->begun++ % 2 == 1));
     if (!pair.has_value()) {
       ++spoilt;
     } else if (!speed.has_value()) {
       speed = std::min(1.0, pair->unpaused / pair->paused);
     } else {
-      known->Add(*pair);
+      known->Add(*pair, most_pairs());
       speed = known->Speed();
       --missing;
       SHOAL_RETURN_IF_ERROR(Keep());
@@ -166,7 +160,7 @@ absl::Status PauseMeter::Measure(const Cell& cell, Known* known) {
 // A run without pauses and one with those of the dilation. The pair counts if
 // both do.
 absl::StatusOr<std::optional<PausePair>> PauseMeter::MeasurePair(
-    const Cell& alone, double paused_speed) {
+    const Cell& alone, double paused_speed, bool paused_first) {
   const int repeat = measured_++;
   const std::string name = absl::StrCat(alone.model, "_", alone.mode, "_h1");
   Cell unpaused = alone;
@@ -185,7 +179,7 @@ absl::StatusOr<std::optional<PausePair>> PauseMeter::MeasurePair(
   };
   std::array<Half, 2> halves = {
       {{&unpaused, 1, &pair.unpaused}, {&paused, paused_speed, &pair.paused}}};
-  if (repeat % 2 == 1) std::swap(halves[0], halves[1]);
+  if (paused_first) std::swap(halves[0], halves[1]);
   for (const Half& half : halves) {
     SHOAL_ASSIGN_OR_RETURN(
         const CellRun run,

@@ -1,6 +1,7 @@
 #ifndef SHOAL_BENCH_COMPARE_PAUSE_METER_H_
 #define SHOAL_BENCH_COMPARE_PAUSE_METER_H_
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -15,12 +16,12 @@
 
 namespace shoal {
 
-// One host of `cell` by itself: computed, without a network, a slow host or
-// backup workers.
-Cell AloneOf(Cell cell);
-
 struct PauseMeterOptions {
   int cores = 1;  // of the machine
+  // So many pairs of a kind count, the last ones; at least 1. If no paused
+  // speed is known yet for the quota, a pair more comes first, which does not
+  // count.
+  int pairs = 4;
   // By model, and of every model that is asked for: PauseKind::settings.
   std::map<std::string, std::string> settings;
   // Pairs that are known already, such as those of a comparison that goes on.
@@ -53,18 +54,16 @@ struct PauseMeterOptions {
 //   paused speed = processor seconds a sample without pauses
 //                  / processor seconds a sample with them
 //
-// is what the quota of a paused host is divided by. That shortens the pauses,
-// so each pair of runs has the quota of the pairs before. Every second pair
-// begins with the paused run, since a machine becomes faster or slower. Calls
-// and tables lose more than products do, so each model has its own, in modes
-// with servers, with copies and with both: that of the batch that comes first.
-// How much pauses cost also depends on what others do at the moment, so a pair
-// is measured anew from time to time. Thread-compatible.
+// is what the quota of a paused host is divided by: the median of some pairs of
+// runs, since single ones are now and then far off. That shortens the pauses,
+// so each pair of runs has the quota of the pairs before. Every second pair of
+// a kind begins with the paused run, since a machine becomes faster or slower.
+// Calls and tables lose more than products do, so each model has its own, in
+// modes with servers, with copies and with both: that of the batch that comes
+// first. How much pauses cost also depends on what others do at the moment, so
+// a pair is measured anew from time to time. Thread-compatible.
 class PauseMeter {
  public:
-  // So many pairs count, the last ones. If no paused speed is known yet for the
-  // quota, a pair more comes first, which does not count.
-  static constexpr int kPairs = 4;
   // The next run after so long is preceded by a new pair.
   static constexpr absl::Duration kFresh = absl::Minutes(15);
   // Older pairs do not count.
@@ -85,11 +84,13 @@ class PauseMeter {
  private:
   struct Known {
     absl::Time tried = absl::InfinitePast();  // to the end, well or not
+    int begun = 0;  // pairs, also those that do not count
     std::vector<PausePair> pairs;
-    void Add(PausePair pair);
+    void Add(PausePair pair, size_t most);
     std::optional<double> Speed() const;  // nullopt: there is no pair
   };
 
+  size_t most_pairs() const { return static_cast<size_t>(options_.pairs); }
   PauseKind KindOf(const Cell& cell) const;
   // Of any kind at this dilation, rather of the same model.
   std::optional<double> SpeedOfAnother(const PauseKind& kind) const;
@@ -97,12 +98,13 @@ class PauseMeter {
   absl::Status Measure(const Cell& cell, Known* known);
   // nullopt: it does not count, and that was said.
   absl::StatusOr<std::optional<PausePair>> MeasurePair(const Cell& alone,
-                                                       double paused_speed);
+                                                       double paused_speed,
+                                                       bool paused_first);
   absl::Status Keep() const;
 
   const PauseMeterOptions options_;
   std::map<PauseKind, Known> known_;
-  int measured_ = 0;  // pairs, also those that do not count
+  int measured_ = 0;  // pairs of all kinds, also those that do not count
 };
 
 }  // namespace shoal

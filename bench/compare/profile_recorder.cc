@@ -7,7 +7,10 @@
 #include "absl/strings/str_format.h"
 #include "base/path.h"
 #include "base/status_macros.h"
-#include "bench/compare/pause_meter.h"
+#include "bench/compare/alone_cell.h"
+#include "bench/compare/cell_flags.h"
+#include "bench/compare/lab.h"
+#include "bench/compare/parsed_job.h"
 #include "models/compute_profile.h"
 #include "models/timeline_sample.h"
 

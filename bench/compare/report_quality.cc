@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "bench/compare/cell_figures.h"
 #include "bench/compare/cell_mode.h"
 #include "bench/compare/html_table.h"
 #include "bench/compare/report_panels.h"
 #include "bench/compare/report_sections.h"
+#include "report/number_text.h"
 #include "report/svg_chart.h"
 
 namespace shoal {
@@ -136,11 +136,12 @@ std::string EndOfCurves(const Comparison& comparison) {
     }
   }
   if (samples == 0 || samples >= comparison.data.rows) return "";
-  return absl::StrFormat(
-      " The jobs were stopped early: the curves end after at most %.2g %% of "
-      "an epoch, and there is no final model.",
-      100 * static_cast<double>(samples) /
-          static_cast<double>(comparison.data.rows));
+  return absl::StrCat(
+      " All curves end within the first pass over the data, "
+      "after at most ",
+      FigureText(100 * static_cast<double>(samples) /
+                 static_cast<double>(comparison.data.rows)),
+      " % of it.");
 }
 
 }  // namespace

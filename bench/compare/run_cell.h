@@ -34,6 +34,8 @@ struct CellRunnerOptions {
 class CellRunner {
  public:
   explicit CellRunner(CellRunnerOptions options);
+  CellRunner(const CellRunner&) = delete;
+  CellRunner& operator=(const CellRunner&) = delete;
 
   // Whether the flags of the cell's job can be used at all. INVALID_ARGUMENT,
   // or the error of the flags; nothing is started.

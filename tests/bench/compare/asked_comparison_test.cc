@@ -137,6 +137,13 @@ TEST_F(AskedComparisonTest, RunsAreMadeOnTheHostsThatAreGiven) {
   EXPECT_EQ(options.many_epochs, 10000);
 }
 
+TEST_F(AskedComparisonTest, AQuickLookMeasuresPausesWithFewerPairs) {
+  const auto quick = Ask({"--quick"});
+  const auto thorough = Ask({});
+  ASSERT_TRUE(quick.ok() && thorough.ok());
+  EXPECT_LT(MeterPairs((*quick)->flags), MeterPairs((*thorough)->flags));
+}
+
 TEST_F(AskedComparisonTest, DataThatAreNotHereAreNotKnown) {
   const std::string elsewhere = "--training_data_dir=/not/here/tr*";
   EXPECT_THAT(Settings({}, elsewhere), HasSubstr("data=not known"));
