@@ -118,6 +118,14 @@ struct Straggler {
 inline constexpr char kComputed[] = "computed";
 inline constexpr char kReplayed[] = "replayed";
 
+// The values of Cell::dilation_verdict: the samples/s are as many, differ but
+// with spreads that overlap, or differ; or a try failed.
+inline constexpr char kNotTried[] = "not_tried";
+inline constexpr char kTriedSame[] = "same";
+inline constexpr char kTriedWithinSpread[] = "within_spread";
+inline constexpr char kTriedDiffers[] = "differs";
+inline constexpr char kTriedFailed[] = "failed";
+
 // A job that is measured: mode × hosts × batch × network × model.
 struct Cell {
   std::string name;  // "A_async_h2_b1024_1gbit"
@@ -141,6 +149,9 @@ struct Cell {
   // they were tried at twice the dilation (-0.03: 3 % fewer). nullopt: that was
   // not tried.
   std::optional<double> dilation_difference;
+  // What these tries say of all cells of the mode on so many hosts; kNotTried
+  // also in files of older versions.
+  std::string dilation_verdict = kNotTried;
   std::string grey;     // why the cell is out of verdicts; "": it is not
   std::optional<RoleBytes> formula;  // of bytes a sample
   std::vector<CellRun> runs;         // by repeat
@@ -203,7 +214,7 @@ struct ModeVerdict {
   std::string best;  // "": there is no difference, or no measurement
   std::vector<std::string> first;  // the first one, and those level with it
   std::vector<ModeBehind> behind;  // the best first
-  std::vector<std::string> out;    // grey ones
+  std::vector<std::string> out;    // those that are grey or have no speed
   // Lines: what was decided; each mode that counts, the best first; what is
   // predicted; notes.
   std::string text;

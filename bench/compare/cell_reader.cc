@@ -131,6 +131,11 @@ Cell ReadCell(const JsonNode& node) {
     cell.dilation_difference =
         ReadDifferenceOrNull(node.Field("dilation_difference"));
   }
+  if (node.Has("dilation_verdict")) {
+    cell.dilation_verdict = ReadWord({kNotTried, kTriedSame, kTriedWithinSpread,
+                                      kTriedDiffers, kTriedFailed},
+                                     node.Field("dilation_verdict"));
+  }
   cell.grey = node.Field("grey").String(kJsonTextMax);
   cell.formula = ReadOrNull(node.Field("formula"), ReadRoleBytes);
   const JsonNode runs = node.Field("runs");

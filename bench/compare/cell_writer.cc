@@ -107,6 +107,7 @@ void WriteCell(const Cell& cell, JsonWriter* w) {
   WriteStraggler(cell.straggler, w);
   w->Field("dilation", cell.dilation);
   WriteFigure("dilation_difference", cell.dilation_difference, w);
+  w->Field("dilation_verdict", cell.dilation_verdict);
   w->Field("grey", cell.grey);
   WriteOrNull("formula", cell.formula, w);
   w->Key("runs").BeginArray();

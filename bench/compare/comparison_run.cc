@@ -24,11 +24,6 @@ namespace {
 constexpr char kRuns[] = "runs";
 constexpr char kDilation[] = "dilation";
 
-// Where a comparison cannot go on because of its dilation.
-constexpr char kGrowHint[] =
-    ". (All cells have one dilation, and with the new ones it is another. To "
-    "add such cells later, begin with their --dilation.)";
-
 std::string IsoTime(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%S%Ez", time, absl::LocalTimeZone());
 }
@@ -119,7 +114,12 @@ absl::Status ComparisonRun::ReadBefore(const Turn& turn) {
   std::string hint;
   if (difference.empty()) {
     difference = Difference(CellText(before->cell), CellText(turn.cell));
-    if (before->cell.dilation != turn.cell.dilation) hint = kGrowHint;
+    if (before->cell.dilation != turn.cell.dilation) {
+      hint = absl::StrFormat(
+          ". (It was played at dilation %.4g, and would be at %.4g now. "
+          "--dilation=%.4g goes on, if all cells can be played at that.)",
+          before->cell.dilation, turn.cell.dilation, before->cell.dilation);
+    }
   }
   if (!difference.empty()) {
     return absl::FailedPreconditionError(
@@ -360,8 +360,10 @@ void ComparisonRun::Settle() {
     // SettleSlower has the last word on those that were.
     JudgeDilation(tried,
                   ShouldBeSlower(tried, found->cells)
-                      ? absl::StrFormat("; not all were measured at %.3g then",
-                                        tried.dilation)
+                      ? absl::StrFormat(
+                            "; it was stopped before all of them were measured "
+                            "at %.3g and tried at %.3g",
+                            tried.dilation, 2 * tried.dilation)
                       : "",
                   &found->cells);
   }

@@ -35,21 +35,36 @@ bool Differs(const Cell& cell, const Cell& at_twice) {
               .Overlaps(WidenedIfOne(*SpeedOf(at_twice)));
 }
 
-// Why the cells of a mode and number of hosts are grey, or "". `cell` was
-// tried, and stands for those of other models and networks.
-std::string Reason(const Cell& cell, const Cell& at_twice) {
+// Cell::dilation_verdict.
+std::string VerdictOf(const Cell& cell, const Cell& at_twice) {
+  for (const CellRun& run : at_twice.runs) {
+    if (!run.ok) return kTriedFailed;
+  }
+  const std::optional<double> difference = DilationDifference(cell, at_twice);
+  return !difference.has_value()   ? kNotTried
+         : !IsLarge(difference)    ? kTriedSame
+         : Differs(cell, at_twice) ? kTriedDiffers
+                                   : kTriedWithinSpread;
+}
+
+// Why the cells of a mode and number of hosts are grey after such a verdict, or
+// "". `cell` was tried, and stands for those of other models and networks.
+std::string Reason(const Cell& cell, const Cell& at_twice,
+                   const std::string& verdict) {
   const std::string hosts =
       absl::StrCat(ModeName(cell), " on ", Counted(cell.hosts, "host"));
   const std::string model = absl::StrCat(
       "model ", cell.model,
       cell.network == "none" ? "" : absl::StrCat(" at ", cell.network));
-  for (const CellRun& run : at_twice.runs) {
-    if (run.ok) continue;
+  if (verdict == kTriedFailed) {
+    const auto failed =
+        std::find_if(at_twice.runs.begin(), at_twice.runs.end(),
+                     [](const CellRun& run) { return !run.ok; });
     return absl::StrFormat(
         "%s failed when it was played twice as slow (%s, dilation %.3g): %s",
-        hosts, model, at_twice.dilation, run.error);
+        hosts, model, at_twice.dilation, failed->error);
   }
-  if (!Differs(cell, at_twice)) return "";
+  if (verdict != kTriedDiffers) return "";
   const double difference = *DilationDifference(cell, at_twice);
   return absl::StrFormat(
       "the figures of %s depend on how slowly it is played: %s had %.0f %% %s "
@@ -143,11 +158,13 @@ void JudgeDilation(const Cell& at_twice, absl::string_view note,
   const Cell* const twin = TwinOf(at_twice, *cells);
   if (twin == nullptr || at_twice.runs.empty()) return;
   const std::optional<double> difference = DilationDifference(*twin, at_twice);
-  std::string reason = Reason(*twin, at_twice);
+  const std::string verdict = VerdictOf(*twin, at_twice);
+  std::string reason = Reason(*twin, at_twice, verdict);
   if (!reason.empty()) absl::StrAppend(&reason, note);
   for (Cell& cell : *cells) {
     if (!IsJudgedBy(cell, at_twice)) continue;
     cell.dilation_difference = difference;
+    cell.dilation_verdict = verdict;
     if (cell.grey.empty()) cell.grey = reason;
   }
 }

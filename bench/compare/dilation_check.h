@@ -58,9 +58,9 @@ bool NeedsAnotherTry(const Cell& cell, const Cell& at_twice);
 // theirs.
 bool ShouldBeSlower(const Cell& at_twice, const std::vector<Cell>& cells);
 
-// Puts the difference, and the reason to grey them, into the cells of the mode
-// and hosts of `at_twice`, also into those with a straggler. A cell that is
-// grey already keeps its reason. `note` follows the reason.
+// Puts the difference, what it says, and the reason to grey them, into the
+// cells of the mode and hosts of `at_twice`, also into those with a straggler.
+// A cell that is grey already keeps its reason. `note` follows the reason.
 void JudgeDilation(const Cell& at_twice, absl::string_view note,
                    std::vector<Cell>* cells);
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -13,7 +12,6 @@
 #include "bench/compare/cell_figures.h"
 #include "bench/compare/cell_mode.h"
 #include "bench/compare/dilation.h"
-#include "bench/compare/dilation_check.h"
 #include "bench/compare/html_table.h"
 #include "bench/compare/report_panels.h"
 #include "bench/compare/report_sections.h"
@@ -32,6 +30,15 @@ std::string StragglerText(const Cell& cell) {
 std::string ModeOnHosts(const Cell& cell) {
   return absl::StrCat(cell.replayed() ? "replayed " : "", ModeName(cell),
                       " on ", HostsText(cell.hosts));
+}
+
+// What the tries of a mode and number of hosts say (Cell::dilation_verdict).
+std::string DilationVerdictText(const std::string& verdict) {
+  return verdict == kTriedSame           ? "as fast"
+         : verdict == kTriedWithinSpread ? "spreads overlap"
+         : verdict == kTriedDiffers      ? "out of verdicts"
+         : verdict == kTriedFailed       ? "a try failed: out of verdicts"
+                                         : "–";
 }
 
 // How much slower hosts were because a lab pauses them; "" if they were not, or
@@ -97,13 +104,10 @@ std::string DilationCheckText(const Comparison& comparison) {
     if (!cell->dilation_difference.has_value()) continue;
     const std::string name = ModeOnHosts(*cell);
     if (!tried.insert(name).second) continue;
-    table.AddRow(
-        name, false,
-        {ModeName(*cell), cell->compute, absl::StrCat(cell->hosts),
-         DifferenceText(1 + *cell->dilation_difference, 1),
-         std::abs(*cell->dilation_difference) <= kDilationTolerance ? "as fast"
-         : WhyOut(*cell).empty() ? "less than the spread"
-                                 : "out of verdicts"});
+    table.AddRow(name, false,
+                 {ModeName(*cell), cell->compute, absl::StrCat(cell->hosts),
+                  DifferenceText(1 + *cell->dilation_difference, 1),
+                  DilationVerdictText(cell->dilation_verdict)});
   }
   std::vector<std::string> untried;
   for (const Cell* cell : cells) {
@@ -120,11 +124,12 @@ std::string DilationCheckText(const Comparison& comparison) {
   html += HtmlParagraph(
       "Each mode and number of hosts was tried on the first model, batch and "
       "network, played twice as slow, and stands for the others. If the tries "
-      "differed by more than 5 %, "
-      "and by more than the spreads, its cells were measured again, as slow as "
-      "the tries, and the next ones were twice as slow as that; the table has "
-      "the last ones. If those differ too, the cells are out of verdicts. The "
-      "table of runs has the dilation of each.");
+      "differ by more than 5 %, with spreads that do not overlap, its cells "
+      "are "
+      "measured again, as slow as the tries, and the next ones are twice as "
+      "slow as that; the table has the last ones. If those differ too, the "
+      "cells are out of verdicts, as they are if the comparison was stopped "
+      "before. The table of runs has the dilation of each.");
   html += table.Html();
   html += HtmlParagraph(
       untried.empty()

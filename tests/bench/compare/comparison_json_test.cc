@@ -58,6 +58,7 @@ Comparison Whole() {
   computed.straggler = Straggler{1, .5};
   computed.dilation = 4;
   computed.dilation_difference = -.03125;
+  computed.dilation_verdict = kTriedSame;
   computed.grey = "others used 0.4 of a core";
   computed.formula = RoleBytes{1, 2, 3, 4};
   computed.runs = {WholeRun()};
@@ -160,6 +161,8 @@ TEST(ComparisonJsonTest, GivesBackWhatWasWritten) {
   EXPECT_EQ(cell.straggler->host, 1);
   EXPECT_EQ(cell.formula->ps_received, 4);
   EXPECT_EQ(cell.dilation_difference, -.03125);
+  EXPECT_EQ(cell.dilation_verdict, kTriedSame);
+  EXPECT_EQ(parsed->cells[1].dilation_verdict, kNotTried);
   EXPECT_EQ(parsed->cells[1].dilation_difference, std::nullopt);
   const CellRun& run = cell.runs.at(0);
   EXPECT_EQ(run.repeat, 2);
@@ -238,9 +241,10 @@ TEST(ComparisonJsonTest, ReadsAModelWithoutTheSizeOfItsTables) {
 
 TEST(ComparisonJsonTest, ReadsACellWithoutItsDilation) {
   std::string text = absl::StrReplaceAll(
-      ComparisonJson(Whole()),
-      {{"\"dilation_difference\": -0.03125,", ""},
-       {"\"dilation_difference\": null,", ""}});
+      ComparisonJson(Whole()), {{"\"dilation_difference\": -0.03125,", ""},
+                                {"\"dilation_difference\": null,", ""},
+                                {"\"dilation_verdict\": \"same\",", ""},
+                                {"\"dilation_verdict\": \"not_tried\",", ""}});
   ASSERT_THAT(text, Not(HasSubstr("dilation_difference")));
   const size_t at = text.rfind("\"dilation\": 1.0,");
   ASSERT_NE(at, std::string::npos);
@@ -248,6 +252,7 @@ TEST(ComparisonJsonTest, ReadsACellWithoutItsDilation) {
   ASSERT_TRUE(ParseComparison(text).ok());
   EXPECT_EQ(ParseComparison(text)->cells[1].dilation, 1);
   EXPECT_EQ(ParseComparison(text)->cells[0].dilation_difference, std::nullopt);
+  EXPECT_EQ(ParseComparison(text)->cells[0].dilation_verdict, kNotTried);
 }
 
 TEST(ComparisonJsonTest, ReadsRunsOfBeforePausesWereMadeUpFor) {
@@ -303,6 +308,9 @@ TEST(ComparisonJsonTest, RefusesWhatCannotBe) {
   EXPECT_THAT(ErrorWith("\"dilation_difference\": -0.03125",
                         "\"dilation_difference\": -2"),
               HasSubstr("cells[0].dilation_difference: is not a finite"));
+  EXPECT_THAT(ErrorWith("\"dilation_verdict\": \"same\"",
+                        "\"dilation_verdict\": \"fine\""),
+              HasSubstr("cells[0].dilation_verdict: 'fine' is not known"));
   EXPECT_THAT(ErrorWith("\"paused_speed\": 0.8125", "\"paused_speed\": 0"),
               HasSubstr("cells[0].runs[0].paused_speed: is not above 0"));
   EXPECT_THAT(ErrorWith("\"paused_speed\": 0.8125", "\"paused_speed\": 1.5"),

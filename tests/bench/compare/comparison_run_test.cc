@@ -286,7 +286,8 @@ TEST_F(ComparisonRunTest, AComparisonWithANewDilationSaysHowToGrow) {
   for (Cell& cell : options_.comparison.cells) cell.dilation = 4;
   const absl::Status refused = Run();
   EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("--dilation"));
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("--dilation=1 goes on"));
   // Not where something else differs too, which is said first.
   options_.settings["A"] += "\nA: batch=5";
   EXPECT_THAT(std::string(Run().message()), Not(HasSubstr("--dilation")));
@@ -479,7 +480,8 @@ TEST_F(ComparisonRunTest, AllCellsOfTheModeAndHostsArePlayedSlower) {
     EXPECT_EQ(cell.runs.size(), 2u);
     EXPECT_EQ(cell.grey.empty(), cell.mode != "ring") << cell.grey;
     if (cell.mode == "ring") {
-      EXPECT_THAT(cell.grey, EndsWith("; not all were measured at 2 then"));
+      EXPECT_THAT(cell.grey, EndsWith("; it was stopped before all of them "
+                                      "were measured at 2 and tried at 4"));
     }
   }
   stop_after_ = 1000;

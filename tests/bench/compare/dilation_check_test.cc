@@ -99,6 +99,7 @@ TEST(ShouldBeSlowerTest, NotIfTheSpreadsOverlap) {
   JudgeDilation(overlaps, "", &cells);
   EXPECT_EQ(cells[0].grey, "");
   EXPECT_NEAR(cells[0].dilation_difference.value_or(0), -.13, 1e-9);
+  EXPECT_EQ(cells[0].dilation_verdict, kTriedWithinSpread);
   // A disturbed run has no spread.
   Cell apart = Twice(cell, {850, 910, 870});
   apart.runs[1].others_cores = 1;
@@ -155,7 +156,9 @@ TEST(JudgeDilationTest, GreysTheModeOnThisNumberOfHosts) {
   JudgeDilation(Twice(ring, {960}), "; and so on", &cells);
   EXPECT_EQ(cells[1].grey, "");
   EXPECT_NEAR(cells[1].dilation_difference.value_or(0), -.04, 1e-9);
+  EXPECT_EQ(cells[1].dilation_verdict, kTriedSame);
   EXPECT_EQ(cells[3].dilation_difference, std::nullopt);
+  EXPECT_EQ(cells[3].dilation_verdict, kNotTried);
   cells = before;
   JudgeDilation(Twice(ring, {900, 890, 880}), "; and so on", &cells);
   EXPECT_EQ(cells[0].grey,
@@ -163,6 +166,7 @@ TEST(JudgeDilationTest, GreysTheModeOnThisNumberOfHosts) {
             "model A at 1gbit had 11 % fewer samples/s at dilation 8 than at "
             "4; and so on");
   EXPECT_EQ(cells[1].grey, cells[0].grey);
+  EXPECT_EQ(cells[1].dilation_verdict, kTriedDiffers);
   EXPECT_EQ(cells[2].grey, failed.grey);
   EXPECT_EQ(cells[3].grey, "");
   EXPECT_EQ(cells[4].grey, "");
@@ -180,6 +184,7 @@ TEST(JudgeDilationTest, ATryThatFailsIsAReason) {
   JudgeDilation(twice, "", &cells);
   EXPECT_THAT(cells[0].grey, HasSubstr("failed when it was played twice"));
   EXPECT_THAT(cells[0].grey, HasSubstr("ps 1 is lost"));
+  EXPECT_EQ(cells[0].dilation_verdict, kTriedFailed);
   // One that was not made says nothing.
   cells = {ring};
   JudgeDilation(Twice(ring, {}), "", &cells);

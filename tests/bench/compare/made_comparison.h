@@ -106,7 +106,10 @@ class MadeComparison {
     cell.compute = replayed ? "replayed" : "computed";
     cell.ssp_bound = cell.mode == "ssp" ? 2 : 0;
     cell.dilation = hosts > 4 ? 8.889 : 4.444;
-    if (hosts == 2) cell.dilation_difference = .004 * at - .011;
+    if (hosts == 2) {
+      cell.dilation_difference = .004 * at - .011;
+      cell.dilation_verdict = kTriedSame;
+    }
     const double share = model == "A" ? 1 : 1.6;
     const double bytes =
         hosts == 1 && !mode.servers
