@@ -15,8 +15,9 @@ struct SplitArguments {
 };
 
 // Those of flags that the set has, with --help and -h, and the rest, each in
-// the order in which they were typed. A value that is an argument of its own
-// stays with its flag. Pure.
+// the order in which they were typed. An argument without -- goes where the
+// flag before it went, since it may be its value; without such a flag it is the
+// command's. Pure.
 SplitArguments SplitByFlagSet(const FlagSet& own,
                               const std::vector<std::string>& args);
 

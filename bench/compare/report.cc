@@ -160,8 +160,9 @@ std::string Counts(const Comparison& comparison) {
             missing > 0
                 ? absl::StrCat(Counted(static_cast<uint64_t>(missing), "run"),
                                missing == 1 ? " is" : " are", " missing. ")
-                : "all runs are there, but cells that were to be played slower "
-                  "are not, or AllReduce is not. ",
+                : "each cell has its runs, but what follows them is missing: "
+                  "another try of runs that failed or were disturbed, in a lab "
+                  "those at twice the dilation, or AllReduce. ",
             "The same command goes on."),
         "warning");
   }

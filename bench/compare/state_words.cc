@@ -20,6 +20,7 @@ namespace {
 constexpr char kOrAPush[] = " or a push";
 // Of wait_step and wait_ring, where there are no others.
 constexpr char kTheServersAlone[] = "wait for the servers";
+constexpr char kOwnCopyAlone[] = "wait for their own copy of the variables";
 constexpr char kAPushAlone[] = "wait for a push";
 // By StepState. Each follows "its workers" and stands alone in legends.
 constexpr std::array<const char*, kStepStates> kWords = {
@@ -44,11 +45,12 @@ std::string WordsFor(const Cell& cell, const std::string& state) {
     return state == kStepStateNames[static_cast<size_t>(of)];
   };
   if (cell.hosts == 1 && is(StepState::kWaitStep)) return kTheServersAlone;
-  if (cell.hosts == 1 && is(StepState::kWaitRing)) return kAPushAlone;
+  const bool servers = ModeRowOf(cell).servers;
+  if (cell.hosts == 1 && is(StepState::kWaitRing)) {
+    return servers ? kAPushAlone : kOwnCopyAlone;
+  }
   const std::string words = StateWords(state);
-  return ModeRowOf(cell).servers
-             ? words
-             : std::string(absl::StripSuffix(words, kOrAPush));
+  return servers ? words : std::string(absl::StripSuffix(words, kOrAPush));
 }
 
 }  // namespace

@@ -147,6 +147,9 @@ class VerdictMaker {
     if (!without_.empty()) {
       notes_.push_back(absl::StrCat(NamesWithout(),
                                     " did not run long enough for a speed"));
+      for (const Cell* cell : without_) {
+        verdict_.out.push_back(ModeWord(*cell));
+      }
     }
     Decide(ranked, "is the fastest", "samples/s", /*whole=*/true,
            [](double best, double other) { return best / other; });
@@ -173,6 +176,7 @@ class VerdictMaker {
     Decide(ranked, absl::StrFormat("reaches AUC %g first", target), "s",
            /*whole=*/false,
            [](double best, double other) { return other / best; });
+    AddUnreached();
   }
 
   // One mode alone reaches the target in every run, or none does.
@@ -192,10 +196,8 @@ class VerdictMaker {
                        FigureWithSpread(best.spread, "s", /*whole=*/false)),
           *best.cell));
     }
+    if (first_ != nullptr) AddUnreached();
     for (const Cell* cell : without_) {
-      if (first_ != nullptr) {
-        verdict_.behind.push_back({ModeWord(*cell), std::nullopt});
-      }
       const auto reached = std::count_if(
           cell->runs.begin(), cell->runs.end(),
           [](const CellRun& run) { return run.seconds_to_target.has_value(); });
@@ -203,6 +205,14 @@ class VerdictMaker {
           absl::StrCat(ModeName(*cell), ": it reaches it in ", reached, " of ",
                        Counted(cell->runs.size(), "run")),
           *cell));
+    }
+  }
+
+  // Puts the modes that did not reach the target in every run behind the
+  // others.
+  void AddUnreached() {
+    for (const Cell* cell : without_) {
+      verdict_.behind.push_back({ModeWord(*cell), std::nullopt});
     }
   }
 

@@ -57,9 +57,9 @@ const Cell* FindCell(const std::vector<const Cell*>& cells,
 }
 
 // Where one of two modes was measured to be clearly faster on another network,
-// and the planner does not say so: "the planner takes …", or "".
+// and the planner or its search for turns does not say so; or "".
 std::string WrongElsewhere(const Cell& best, const Cell& other,
-                           const Calibration& calibration,
+                           const Calibration& calibration, const ModeTurn& turn,
                            const std::vector<const Cell*>& elsewhere) {
   for (const Cell* one : elsewhere) {
     if (one->mode != best.mode || one->backup_workers > 0) continue;
@@ -79,14 +79,23 @@ std::string WrongElsewhere(const Cell& best, const Cell& other,
     if (lead < 1 + kClearLead) continue;
     const auto ratio = PredictedRatio(calibration, QuestionOf(slower, faster),
                                       one->bits_per_second);
-    if (!ratio.ok() || *ratio <= 1 / (1 + kClearLead)) continue;
-    return *ratio >= 1 + kClearLead
-               ? absl::StrCat("the planner takes ", ModeName(slower),
-                              " for faster than ", ModeName(faster), " at ",
-                              one->network, ", where it was not")
-               : absl::StrCat("the planner takes ", ModeName(faster), " and ",
-                              ModeName(slower), " for equally fast at ",
-                              one->network, ", where they were not");
+    if (!ratio.ok()) continue;
+    if (*ratio >= 1 + kClearLead) {
+      return absl::StrCat("the planner takes ", ModeName(slower),
+                          " for faster than ", ModeName(faster), " at ",
+                          one->network, ", where it was not");
+    }
+    if (*ratio > 1 / (1 + kClearLead)) {
+      return absl::StrCat("the planner takes ", ModeName(faster), " and ",
+                          ModeName(slower), " for equally fast at ",
+                          one->network, ", where they were not");
+    }
+    if (!is_first && turn.crossovers.empty() &&
+        (turn.ahead == nullptr || turn.ahead->name != other.mode)) {
+      return absl::StrCat("the search over bandwidths misses that ",
+                          ModeName(other), " is faster than ", ModeName(best),
+                          " at ", one->network);
+    }
   }
   return "";
 }
@@ -266,7 +275,8 @@ VerdictTurn TurnFinder::Find(const Cell& best,
         gathered.AddUnknown(*other);
         continue;
       }
-      std::string wrong = WrongElsewhere(best, *other, *calibration, elsewhere);
+      std::string wrong =
+          WrongElsewhere(best, *other, *calibration, *turn, elsewhere);
       if (wrong.empty()) {
         gathered.Add(*other, others == &behind, *turn);
       } else {

@@ -34,9 +34,9 @@ inline constexpr char kTurnRule[] =
 // best: a mode that is faster already, though it reaches the target later, is
 // left out. So is a mode that the planner takes for faster on the measured
 // network, where it was not, and one of which another measured network says
-// something else: one of the two has a clear lead there, which the planner does
-// not see. A prediction that is wrong where it can be checked is no guide
-// elsewhere. Thread-compatible.
+// something else: one of the two has a clear lead there, which the planner, or
+// its search for turns, does not see. A prediction that is wrong where it can
+// be checked is no guide elsewhere. Thread-compatible.
 class TurnFinder {
  public:
   // The calibration for a model on so many hosts, or why there is none.

@@ -42,13 +42,16 @@ TEST_F(SplitArgumentsTest, AValueStaysWithItsFlagAlsoIfItBeginsWithADash) {
 }
 
 // So the command itself answers both.
-TEST_F(SplitArgumentsTest, HelpAndStrayWordsAreTheCommands) {
+TEST_F(SplitArgumentsTest,
+       HelpIsTheCommandsAndAStrayWordGoesWithTheFlagBeforeIt) {
   EXPECT_THAT(SplitByFlagSet(set_, {"--seed=3", "-h"}).own, ElementsAre("-h"));
   EXPECT_THAT(SplitByFlagSet(set_, {"--seed=3", "--help"}).own,
               ElementsAre("--help"));
   const SplitArguments stray = SplitByFlagSet(set_, {"stray"});
   EXPECT_THAT(stray.own, ElementsAre("stray"));
   EXPECT_THAT(stray.job, IsEmpty());
+  EXPECT_THAT(SplitByFlagSet(set_, {"--shuffle", "stray"}).job,
+              ElementsAre("--shuffle", "stray"));
 }
 
 }  // namespace

@@ -430,8 +430,8 @@ TEST(CompareReportTest, AStoppedComparisonSaysSo) {
   ExpectLacks(ReportHtml(comparison), "stopped before its end");
   comparison.ended.clear();
   ExpectHas(ReportHtml(comparison),
-            "stopped before its end: all runs are there, but cells that were "
-            "to be played slower are not");
+            "stopped before its end: each cell has its runs, but what follows "
+            "them is missing");
   comparison.cells[1].runs.pop_back();
   ExpectHas(ReportHtml(comparison),
             "stopped before its end: 1 run is missing. The same command goes");

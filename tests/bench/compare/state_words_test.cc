@@ -60,6 +60,10 @@ TEST(LimitWordsTest, OneHostDoesNotWaitForOthers) {
   Cell cell = CellWith({{{"compute", .5}, {"wait_ring", .5}}});
   cell.mode = "ring";
   cell.hosts = 1;
+  EXPECT_EQ(LimitWords(cell),
+            "its workers wait for their own copy of the variables 50 % of a "
+            "step");
+  cell.mode = "hybrid";
   EXPECT_EQ(LimitWords(cell), "its workers wait for a push 50 % of a step");
   cell = CellWith({{{"compute", .5}, {"wait_step", .5}}});
   cell.mode = "sync";

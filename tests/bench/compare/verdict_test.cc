@@ -152,6 +152,16 @@ TEST(VerdictTest, GreyCellsAreLeftOutAndNamed) {
                         "programs used 0.40"));
 }
 
+TEST(VerdictTest, AModeWithoutASpeedIsOut) {
+  Cell ring = CellOf("ring", {1000, 1001});
+  ring.runs[1].samples_per_second.reset();
+  const ModeVerdict verdict = TheVerdict(
+      {ring, CellOf("async", {1500, 1501}), CellOf("sync", {1000, 1001})});
+  EXPECT_EQ(verdict.best, "async");
+  EXPECT_THAT(verdict.out, ElementsAre("ring"));
+  EXPECT_THAT(verdict.text, HasSubstr("ring did not run long enough"));
+}
+
 TEST(VerdictTest, OneModeAloneOrNoneIsNoVerdict) {
   Cell grey = CellOf("ring", {5000});
   grey.grey = "x";
@@ -181,6 +191,11 @@ TEST(VerdictTest, TheTargetDecidesAndNotTheSpeed) {
                         "ring"));
   EXPECT_THAT(verdict.text,
               HasSubstr("sync did not reach the target in every run"));
+  ASSERT_EQ(verdict.behind.size(), 2u);
+  EXPECT_EQ(verdict.behind[0].mode, "async");
+  EXPECT_EQ(verdict.behind[0].times, 2);
+  EXPECT_EQ(verdict.behind[1].mode, "sync");
+  EXPECT_EQ(verdict.behind[1].times, std::nullopt);
 }
 
 TEST(VerdictTest, TheModeThatAloneReachesTheTargetIsBest) {
