@@ -47,7 +47,8 @@ class CellLauncher {
   // The hosts of the cell, played; null unless in the lab.
   absl::StatusOr<std::unique_ptr<Lab>> LabOf(const Cell& cell,
                                              double paused_speed) const;
-  // For CellPlace::hosts. `lab`: LabOf, or null for its hosts not yet played.
+  // For CellPlace::hosts. `lab`: LabOf; null where there is none, and in a lab
+  // for a cell that is only checked.
   std::string HostsOf(const Cell& cell, const Lab* lab) const;
 
   // The job of the cell. The error is that of its flags; nothing is started.
@@ -58,10 +59,10 @@ class CellLauncher {
   // memory together.
   absl::Status CheckRoom(const Cell& cell, CellPlace place) const;
 
-  // Runs the job, which logs under `name`, until `enough` is true. The
-  // first call of `enough` has the first figures since the data came. The hosts
-  // of the lab have had their shares of the cores since then; processes start
-  // at full speed, and that part is not measured. CANCELLED: a signal asked for
+  // Runs the job, which logs under `name`, until `enough` is true. The first
+  // call of `enough` has the first figures since the data came. The hosts of
+  // the lab have had their shares of the cores since then; processes start at
+  // full speed, and that part is not measured. CANCELLED: a signal asked for
   // the end. ABORTED: the job failed.
   absl::StatusOr<LaunchedJobEnd> Run(
       const Cell& cell, double paused_speed, ParsedJob* job, Lab* lab,

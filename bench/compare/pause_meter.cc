@@ -58,12 +58,14 @@ PauseMeter::PauseMeter(PauseMeterOptions options)
   std::stable_sort(
       before.begin(), before.end(),
       [](const PausePair& a, const PausePair& b) { return a.ended < b.ended; });
-  for (const PausePair& pair : before)
+  for (const PausePair& pair : before) {
     known_[pair.kind].Add(pair, most_pairs());
+  }
   for (auto& [kind, known] : known_) {
     DropOld(&known);
-    if (known.pairs.size() == most_pairs())
+    if (known.pairs.size() == most_pairs()) {
       known.tried = known.pairs.back().ended;
+    }
   }
 }
 
