@@ -63,6 +63,11 @@ class FakeCoordinator : public FakeCluster {
     });
   }
 
+  // Between these two, what a process says next keeps the thread that brought
+  // it, and so the reading of all further messages of its session.
+  void StopHearing() { SetDeaf(true); }
+  void GoOnHearing() { SetDeaf(false); }
+
   // Waits, as long as a hanging test may last, until the session of `life` is
   // as `condition` wants.
   struct SessionView {
@@ -109,6 +114,10 @@ class FakeCoordinator : public FakeCluster {
     }
     void Send(ProcessMessage message) override {
       MutexLock lock(&coordinator_->mu_);
+      const absl::Time give_up = absl::Now() + absl::Seconds(60);
+      while (coordinator_->deaf_ && absl::Now() < give_up) {
+        coordinator_->changed_.WaitFor(&coordinator_->mu_, absl::Seconds(1));
+      }
       coordinator_->sessions_[life_].heard.push_back(std::move(message));
       coordinator_->changed_.SignalAll();
     }
@@ -118,6 +127,11 @@ class FakeCoordinator : public FakeCluster {
     const Life life_;
   };
 
+  void SetDeaf(bool deaf) {
+    MutexLock lock(&mu_);
+    deaf_ = deaf;
+    changed_.SignalAll();
+  }
   std::shared_ptr<SessionHandler> Handler(Life life) {
     MutexLock lock(&mu_);
     return sessions_[life].handler;
@@ -127,6 +141,7 @@ class FakeCoordinator : public FakeCluster {
   CondVar changed_;
   std::map<Life, Entry> sessions_ ABSL_GUARDED_BY(mu_);
   SessionView view_ ABSL_GUARDED_BY(mu_);
+  bool deaf_ ABSL_GUARDED_BY(mu_) = false;
 };
 
 }  // namespace shoal

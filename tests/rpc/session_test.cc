@@ -286,12 +286,14 @@ TEST_F(SessionTest, AQueueBeyondItsBoundEndsTheSession) {
   client_options.max_queued_bytes = 1 << 20;
   Start({}, client_options);
   const auto session = Open();
+  coordinator_.StopHearing();
   EvalResult result;
   result.logits.assign(100'000, 0.5f);
   result.labels.assign(100'000, 1);
   for (int i = 0; i < 100; ++i) session->Send(result);
   EXPECT_EQ(listener_.WaitForEnd().code(),
             absl::StatusCode::kResourceExhausted);
+  coordinator_.GoOnHearing();
 }
 
 TEST_F(SessionTest, WithoutTheTokenThereIsNoSession) {
