@@ -113,9 +113,9 @@ class SspTest(harness.ShoalTest):
                   for worker, steps in zip(others, waiting)):
             self.assertLess(time.monotonic(), deadline, "they still wait")
             threading.Event().wait(0.1)
+        before = len(cluster.ps[0].lines)
         frozen.signal(signal.SIGCONT)
-        cluster.ps[0].wait_for_line("worker 2 joined as life",
-                                    start=len(cluster.ps[0].lines))
+        cluster.ps[0].wait_for_line("worker 2 joined as life", start=before)
 
     def test_a_checkpoint_waits_for_no_pace(self):
         directory = self.path("model")
