@@ -3,17 +3,18 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cstdint>
+#include <chrono>
 
 namespace shoal {
 namespace {
 
-// Does so many rounds of multiplications and additions, as a model does. Makes
-// no system call.
-void Work(int64_t rounds) {
+// Some tens of microseconds of multiplications and additions, as a model does
+// them. Makes no system call.
+void Work() {
+  constexpr int kRounds = 200;
   constexpr int kFloats = 1024;
   alignas(64) float values[kFloats] = {};
-  for (int64_t round = 0; round < rounds; ++round) {
+  for (int round = 0; round < kRounds; ++round) {
     for (float& value : values) value = value * 0.5f + 1.0f;
     // The values are used, for all that the compiler knows.
     asm volatile("" : : "r"(values) : "memory");
@@ -29,18 +30,18 @@ absl::Time ProcessorClock::Now() const {
 }
 
 void ProcessorClock::SleepUntil(absl::Time time) {
-  // Each reading enters the kernel, which then takes away a core that is used
-  // up. A computation enters it seldom, so a few long parts are done.
-  double rounds_a_second = 1e6;
-  absl::Time now = Now();
-  while (now < time) {
-    const double left = std::min(absl::ToDoubleSeconds(time - now), 1e3);
-    const auto rounds = static_cast<int64_t>(.8 * left * rounds_a_second) + 1;
-    Work(rounds);
-    const absl::Time begin = now;
-    now = Now();
-    const double took = absl::ToDoubleSeconds(now - begin);
-    if (took > 0) rounds_a_second = static_cast<double>(rounds) / took;
+  // Reading this clock enters the kernel, which then takes away a core that is
+  // used up; a computation enters it seldom. The elapsed time can be read
+  // without it, and a thread's processor time passes no faster: before so much
+  // has elapsed as is left, there is nothing to look for.
+  using Elapsed = std::chrono::steady_clock;
+  for (absl::Time now = Now(); now < time; now = Now()) {
+    const auto left =
+        absl::ToChronoNanoseconds(std::min(time - now, absl::Hours(1)));
+    const Elapsed::time_point begin = Elapsed::now();
+    do {
+      Work();
+    } while (Elapsed::now() - begin < left);
   }
 }
 
