@@ -25,6 +25,8 @@ RoleBytes FormulaOf(const Cell& cell, const ComparedModel& model, double batch,
     step.worker_sent = step.ps_received + summed;
     step.worker_received = step.ps_sent + summed;
   }
+  // The batches that come too late for their step were sent too.
+  batch *= (n - cell.backup_workers) / n;
   for (double* bytes : {&step.worker_sent, &step.worker_received,
                         &step.ps_sent, &step.ps_received}) {
     *bytes /= batch;

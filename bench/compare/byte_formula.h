@@ -15,6 +15,8 @@ namespace shoal {
 //   hybrid       the first term each way; rows as with servers
 //   with servers a worker sends D, an id a row to pull, and an id with its
 //                gradient a row to push; it receives D and a row for each id
+// With b backup workers N batches are sent for N - b that count, unless a
+// worker is so slow that it has no batch ready when its step ends.
 RoleBytes FormulaOf(const Cell& cell, const ComparedModel& model, double batch,
                     double rows);
 

@@ -363,6 +363,13 @@ TEST(FormulaOfTest, AddsUpToTheFormulasOfTheModes) {
   cell.hosts = 1;
   cell.mode = "ring";
   EXPECT_EQ(FormulaOf(cell, model, 1000, rows).worker_sent, 0);
+  // One of four workers is too late.
+  cell.mode = "sync";
+  cell.hosts = 4;
+  cell.backup_workers = 1;
+  const RoleBytes backup = FormulaOf(cell, model, 1000, rows);
+  EXPECT_DOUBLE_EQ(backup.worker_sent, async.worker_sent * 4 / 3);
+  EXPECT_DOUBLE_EQ(backup.ps_sent, async.ps_sent * 4 / 3);
 }
 
 }  // namespace
