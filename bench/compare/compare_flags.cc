@@ -103,11 +103,11 @@ void AddPlace(CompareFlags* flags, FlagSet* set) {
   set->Add(
       {"check_dilation", &flags->check_dilation,
        "Also measure each mode and number of hosts at twice the dilation. "
-       "If that differs by more than 5 %, with spreads that do not overlap, "
-       "cells that are played faster "
-       "than it are measured again at twice theirs, and all are left out "
-       "of verdicts if it differs at four times too. Left out: true with "
-       "--lab, without --quick."});
+       "If a mode differs by more than 5 %, with spreads that do not overlap, "
+       "all cells on its number of hosts that are played faster than that are "
+       "measured again at twice theirs, and a mode is left out of verdicts if "
+       "it differs at four times too. Left out: true with --lab, without "
+       "--quick."});
 }
 
 void AddRuns(CompareFlags* flags, FlagSet* set) {

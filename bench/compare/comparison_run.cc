@@ -202,8 +202,9 @@ absl::Status ComparisonRun::ReadSlower() {
   return absl::OkStatus();
 }
 
-// Measures the cells of modes that differ from themselves at twice the dilation
-// at twice their own. The tries of before are the first of these runs.
+// Measures the cells of all modes on a number of hosts at twice their dilation,
+// if one mode differs from itself at that. The tries of before are the first of
+// these runs.
 absl::Status ComparisonRun::MeasureSlower() {
   std::vector<Cell> measured;
   for (const Cell& cell : options_.comparison.cells) {
@@ -213,15 +214,21 @@ absl::Status ComparisonRun::MeasureSlower() {
     if (!ShouldBeSlower(WithRuns(at_twice), measured)) continue;
     const size_t before = slower_.size();
     for (const Cell& cell : options_.comparison.cells) {
-      if (IsPlayedFaster(cell, at_twice)) {
-        slower_.push_back(AtTwiceTheDilation(cell));
+      const Cell twice = AtTwiceTheDilation(cell);
+      if (IsPlayedFaster(cell, at_twice) && !IsSlower(twice)) {
+        slower_.push_back(twice);
       }
     }
+    const std::string hosts = Counted(at_twice.hosts, "host");
+    std::string then = ", as another mode does";
+    if (slower_.size() > before) {
+      then = absl::StrCat(
+          "; so all modes on ", hosts,
+          " are measured at that: ", Counted(slower_.size() - before, "cell"));
+    }
     options_.say(absl::StrCat(
-        ModeName(at_twice), " on ", Counted(at_twice.hosts, "host"),
-        " differs from itself when it is played twice as slow; so it is "
-        "measured at that: ",
-        Counted(slower_.size() - before, "cell")));
+        ModeName(at_twice), " on ", hosts,
+        " differs from itself when it is played twice as slow", then));
   }
   slower_at_twice_ = CellsAtTwiceTheDilation(slower_);
   SHOAL_RETURN_IF_ERROR(OpenTurns(Turns(slower_, kDilation)));
@@ -327,29 +334,44 @@ void ComparisonRun::SettleCell(const std::string& name, Cell* cell) const {
   cell->grey = GreyReason(*cell);
 }
 
+// Whether this cell at twice its dilation is one of those that are measured.
+bool ComparisonRun::IsSlower(const Cell& at_twice) const {
+  return std::any_of(slower_.begin(), slower_.end(), [&](const Cell& slower) {
+    return slower.name == at_twice.name;
+  });
+}
+
+// Whether all that has the hosts of `at_twice` was measured slower to the end,
+// with its tries.
+bool ComparisonRun::SlowerHasEnded(const Cell& at_twice) const {
+  for (const Cell& cell : slower_) {
+    if (!IsBeside(cell, at_twice)) continue;
+    const Cell measured = WithRuns(cell);
+    if (static_cast<int>(measured.runs.size()) < options_.comparison.repeats) {
+      return false;
+    }
+    for (const Cell& tried : slower_at_twice_) {
+      if (IsTwinOf(cell, tried) && NeedsAnotherTry(measured, WithRuns(tried))) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 // Judges the cells of the mode and hosts of `at_twice` by it, with those that
 // were measured slower as they are played slower, if that was measured to the
 // end.
 void ComparisonRun::SettleSlower(const Cell& at_twice) {
-  const Cell tried = WithRuns(at_twice);
-  for (const Cell& cell : slower_) {
-    if (!IsJudgedBy(cell, at_twice)) continue;
-    const Cell measured = WithRuns(cell);
-    if (static_cast<int>(measured.runs.size()) < options_.comparison.repeats ||
-        (IsTwinOf(cell, at_twice) && NeedsAnotherTry(measured, tried))) {
-      return;
-    }
-  }
+  if (!SlowerHasEnded(at_twice)) return;
   for (Cell& cell : options_.comparison.cells) {
     if (!IsJudgedBy(cell, at_twice)) continue;
     const Cell twice = AtTwiceTheDilation(cell);
-    const bool is_slower = std::any_of(
-        slower_.begin(), slower_.end(),
-        [&](const Cell& slower) { return slower.name == twice.name; });
+    const bool is_slower = IsSlower(twice);
     if (is_slower) cell.dilation = twice.dilation;
     SettleCell(is_slower ? twice.name : cell.name, &cell);
   }
-  JudgeDilation(tried, /*note=*/"", &options_.comparison.cells);
+  JudgeDilation(WithRuns(at_twice), /*note=*/"", &options_.comparison.cells);
 }
 
 void ComparisonRun::Settle() {

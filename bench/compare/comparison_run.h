@@ -56,9 +56,9 @@ struct ComparisonRunOptions {
 };
 
 // Measures all cells of a comparison, in random order, repeat by repeat; then
-// those that differ from themselves at twice their dilation
-// (bench/compare/dilation_check.h) once more, at that one. Each run leaves a
-// file at once, below OUT/runs or, if it is slower, OUT/dilation. A run whose
+// those on numbers of hosts on which a mode differs from itself at twice its
+// dilation (bench/compare/dilation_check.h) once more, at that. Each run leaves
+// a file at once, below OUT/runs or, if it is slower, OUT/dilation. A run whose
 // file is there is not measured again, so that a comparison that was stopped
 // goes on. Cells that were not measured slower to the end are as they were
 // before. Thread-compatible.
@@ -99,6 +99,8 @@ class ComparisonRun {
   Cell WithRuns(Cell cell) const;
   bool TryDilation(Cell at_twice);
   void SettleCell(const std::string& name, Cell* cell) const;
+  bool IsSlower(const Cell& at_twice) const;
+  bool SlowerHasEnded(const Cell& at_twice) const;
   void SettleSlower(const Cell& at_twice);
   void Settle();
   void Conclude(bool ended);

@@ -106,14 +106,17 @@ std::vector<Cell> CellsAtTwiceTheDilation(const std::vector<Cell>& cells) {
   return twice;
 }
 
+bool IsBeside(const Cell& cell, const Cell& other) {
+  return cell.hosts == other.hosts && cell.compute == other.compute;
+}
+
 bool IsJudgedBy(const Cell& cell, const Cell& at_twice) {
-  return cell.mode == at_twice.mode && cell.hosts == at_twice.hosts &&
-         cell.backup_workers == at_twice.backup_workers &&
-         cell.compute == at_twice.compute;
+  return IsBeside(cell, at_twice) && cell.mode == at_twice.mode &&
+         cell.backup_workers == at_twice.backup_workers;
 }
 
 bool IsPlayedFaster(const Cell& cell, const Cell& at_twice) {
-  return IsJudgedBy(cell, at_twice) && cell.dilation < at_twice.dilation;
+  return IsBeside(cell, at_twice) && cell.dilation < at_twice.dilation;
 }
 
 bool IsTwinOf(const Cell& cell, const Cell& at_twice) {

@@ -14,10 +14,10 @@ namespace shoal {
 // also tried at twice its dilation, on the first model, batch and network. It
 // differs if the samples/s do, by their medians, and their spreads do not
 // overlap: this machine is then too small to play these hosts at the dilation
-// that they have. Those of their cells that are played
-// faster than the try are played at twice their dilation then, and the mode is
-// tried at four times. If it differs still, all of them are out of verdicts.
-// Pure.
+// that they have. All modes on so many hosts are played at twice their dilation
+// then, since modes that are compared have one dilation, but for cells that are
+// played as slowly as the try already. Each of them is tried at four times. A
+// mode that differs still is out of verdicts on so many hosts. Pure.
 
 // A difference above this share is one.
 inline constexpr double kDilationTolerance = .05;
@@ -36,7 +36,9 @@ std::vector<Cell> CellsAtTwiceTheDilation(const std::vector<Cell>& cells);
 // Whether the cell has the mode and the hosts of `at_twice`, and so is judged
 // by it.
 bool IsJudgedBy(const Cell& cell, const Cell& at_twice);
-// Whether the cell is judged by `at_twice`, and is played faster than it. Cells
+// Whether both have as many hosts, which are computed or replayed in both.
+bool IsBeside(const Cell& cell, const Cell& other);
+// Whether the cell is beside `at_twice`, and is played faster than it. Cells
 // that are played as slow already, for a faster network, need not be slower.
 bool IsPlayedFaster(const Cell& cell, const Cell& at_twice);
 // Whether `at_twice` was made from this cell.
@@ -54,8 +56,8 @@ std::optional<double> DilationDifference(const Cell& cell,
 bool NeedsAnotherTry(const Cell& cell, const Cell& at_twice);
 
 // Whether the mode and hosts of `at_twice` differ, and can be tried at twice
-// its dilation, and those in `cells` that are faster can be played at twice
-// theirs.
+// its dilation, and those beside it in `cells` that are faster can be played at
+// twice theirs.
 bool ShouldBeSlower(const Cell& at_twice, const std::vector<Cell>& cells);
 
 // Puts the difference, what it says, and the reason to grey them, into the

@@ -124,12 +124,12 @@ std::string DilationCheckText(const Comparison& comparison) {
   html += HtmlParagraph(
       "Each mode and number of hosts was tried on the first model, batch and "
       "network, played twice as slow, and stands for the others. If the tries "
-      "differ by more than 5 %, with spreads that do not overlap, its cells "
-      "are "
-      "measured again, as slow as the tries, and the next ones are twice as "
-      "slow as that; the table has the last ones. If those differ too, the "
-      "cells are out of verdicts, as they are if the comparison was stopped "
-      "before. The table of runs has the dilation of each.");
+      "of a mode differ by more than 5 %, with spreads that do not overlap, "
+      "all cells on so many hosts are measured again, as slow as the tries, "
+      "and the next tries are twice as slow as that; the table has the last "
+      "ones. The cells of a mode that differs then too are out of verdicts, as "
+      "they are if the comparison was stopped before. The table of runs has "
+      "the dilation of each.");
   html += table.Html();
   html += HtmlParagraph(
       untried.empty()

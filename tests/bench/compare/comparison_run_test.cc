@@ -410,18 +410,18 @@ std::function<absl::StatusOr<CellRun>(const Cell&, CellRun)> RingHas(
   };
 }
 
-TEST_F(ComparisonRunTest, CellsThatDifferAtTwiceTheDilationArePlayedAtIt) {
+TEST_F(ComparisonRunTest, HostsOfAModeThatDiffersAtTwiceArePlayedAtIt) {
   options_.check_dilation = true;
   options_.comparison.repeats = 1;
   next_ = RingHas({{1, 1000}, {2, 800}, {4, 810}});
   ASSERT_TRUE(Run().ok());
   // Three cells, each once at twice, and ring, which differs, two times more.
-  // The first of these is its run at twice, which is tried once.
-  EXPECT_EQ(measured_.size(), 9u);
+  // The first of these are their runs at twice, and each is tried once.
+  EXPECT_EQ(measured_.size(), 11u);
   EXPECT_EQ(std::set<std::string>(measured_.begin(), measured_.begin() + 3),
             (std::set<std::string>{"A_async.0", "A_ring.0", "A_sync.0"}));
   EXPECT_EQ(found_.cells[0].grey, "");
-  EXPECT_EQ(found_.cells[0].dilation, 1);
+  EXPECT_EQ(found_.cells[0].dilation, 2);
   EXPECT_EQ(found_.cells[0].dilation_difference, 0);
   EXPECT_EQ(found_.cells[1].name, "A_ring");
   EXPECT_EQ(found_.cells[1].grey, "");
@@ -431,10 +431,10 @@ TEST_F(ComparisonRunTest, CellsThatDifferAtTwiceTheDilationArePlayedAtIt) {
   EXPECT_EQ(found_.cells[1].formula->ps_received, 500);
   EXPECT_EQ(found_.dilation, 2);
   EXPECT_THAT(said_, HasSubstr("ring on 1 host differs from itself when it is "
-                               "played twice as slow; so it is measured at "
-                               "that: 1 cell"));
+                               "played twice as slow; so all modes on 1 host "
+                               "are measured at that: 3 cells"));
   EXPECT_THAT(said_, HasSubstr("run 8 of 8, about "));
-  EXPECT_THAT(said_, HasSubstr("run 9 of 9, about "));
+  EXPECT_THAT(said_, HasSubstr("run 11 of 11, about "));
   EXPECT_EQ(ComparisonJson(Written()), ComparisonJson(found_));
   // All that is there already.
   ASSERT_TRUE(Run().ok());
@@ -466,11 +466,12 @@ TEST_F(ComparisonRunTest, CellsThatCannotBePlayedSlowerAreGrey) {
               EndsWith("fewer samples/s at dilation 40 than at 20"));
 }
 
-TEST_F(ComparisonRunTest, AllCellsOfTheModeAndHostsArePlayedSlower) {
+TEST_F(ComparisonRunTest, AllCellsOfTheHostsArePlayedSlower) {
   options_.check_dilation = true;
   AddModel("B", {"ring", "async"});
+  options_.comparison.cells[4].hosts = 2;
   next_ = RingHas({{1, 1000}, {2, 800}, {4, 800}});
-  // Ten runs, three tries and two more of ring; then B's first one.
+  // Ten runs, three tries and two more of ring; then the first one of others.
   stop_after_ = 16;
   EXPECT_TRUE(absl::IsCancelled(Run()));
   EXPECT_EQ(Written().ended, "");
@@ -486,9 +487,12 @@ TEST_F(ComparisonRunTest, AllCellsOfTheModeAndHostsArePlayedSlower) {
   }
   stop_after_ = 1000;
   ASSERT_TRUE(Run().ok());
-  // The other one of B, and ring's try at four times.
-  EXPECT_EQ(measured_.size(), 2u);
+  // Async, sync and twice B's ring, less the first one; a try of each mode at
+  // four times.
+  EXPECT_EQ(measured_.size(), 6u);
   const Comparison found = Written();
+  EXPECT_EQ(found.cells[0].dilation, 2);
+  EXPECT_EQ(found.cells[0].runs.size(), 2u);
   EXPECT_EQ(found.cells[3].dilation, 2);
   EXPECT_EQ(found.cells[3].runs.size(), 2u);
   EXPECT_EQ(found.cells[3].runs[0].samples_per_second, 800);
@@ -542,6 +546,7 @@ TEST_F(ComparisonRunTest, ASlowRunOfAnotherComparisonIsSeenAtOnce) {
 TEST_F(ComparisonRunTest, TheCheckOfTheDilationGoesOnAfterAStop) {
   options_.check_dilation = true;
   options_.comparison.repeats = 1;
+  // All of them differ.
   next_ = [](const Cell& cell, CellRun run) -> absl::StatusOr<CellRun> {
     run.samples_per_second = cell.dilation > 1 ? 800 : 1000;
     return run;
@@ -552,6 +557,8 @@ TEST_F(ComparisonRunTest, TheCheckOfTheDilationGoesOnAfterAStop) {
   ASSERT_TRUE(Run().ok());
   // Five tries more, and each cell once at four times.
   EXPECT_EQ(measured_.size(), 8u);
+  EXPECT_THAT(said_, HasSubstr("ring on 1 host differs from itself when it is "
+                               "played twice as slow, as another mode does"));
 }
 
 TEST(TimeLeftTest, GuessesFromTheRunsThatItSaw) {

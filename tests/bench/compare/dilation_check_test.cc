@@ -124,11 +124,14 @@ TEST(ShouldBeSlowerTest, IfItDiffersAndAllThatAreFasterCanBePlayed) {
   Cell slow_host = other_network;
   slow_host.straggler = Straggler{1, .01};
   EXPECT_FALSE(ShouldBeSlower(differs, {ring, slow_host}));
-  // It need not be slower, or has another mode.
+  // It need not be slower.
   Cell slow = small;
   slow.dilation = 16;
   EXPECT_TRUE(ShouldBeSlower(differs, {ring, slow}));
+  // Another mode on these hosts is to be slower too, and not on other hosts.
   small.mode = "sync";
+  EXPECT_FALSE(ShouldBeSlower(differs, {ring, small}));
+  small.hosts = 4;
   EXPECT_TRUE(ShouldBeSlower(differs, {ring, small}));
   Cell failed = differs;
   failed.runs[1].ok = false;
