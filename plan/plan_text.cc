@@ -76,9 +76,10 @@ std::string Assumptions(const PlanRequest& r) {
                          CorrectionsText(r, 1)),
       "\n");
   absl::StrAppendFormat(
-      &text, "cluster    %s of %g cores, %s, latency %.3g us%s; %s a host\n",
+      &text, "cluster    %s of %g core%s, %s, latency %.3g us%s; %s a host\n",
       Counted(r.cluster.hosts, "host"), r.cluster.cores,
-      NetworkText(r.cluster.bits_per_second), r.cluster.latency_seconds * 1e6,
+      r.cluster.cores == 1 ? "" : "s", NetworkText(r.cluster.bits_per_second),
+      r.cluster.latency_seconds * 1e6,
       r.cluster.memory_bytes > 0
           ? absl::StrCat(", memory ", SizeText(r.cluster.memory_bytes))
           : "",

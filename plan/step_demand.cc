@@ -92,13 +92,18 @@ double SampleRatio(const Calibration& calibration, const SampleWork& work,
   return measured > 0 ? in(work, batch_size) / measured : 0;
 }
 
-StepDemand DemandOf(const ModeShape& mode, const Calibration& calibration,
-                    const PlannedJob& job, int hosts) {
+UnitCosts CostsWithRows(const Calibration& calibration, double row_floats) {
   UnitCosts costs = calibration.costs;
-  const double longer = (kFloatsOfFinding + job.row_floats) /
+  const double longer = (kFloatsOfFinding + row_floats) /
                         (kFloatsOfFinding + calibration.row_floats);
   costs.row *= longer;
   costs.merged_row *= longer;
+  return costs;
+}
+
+StepDemand DemandOf(const ModeShape& mode, const Calibration& calibration,
+                    const PlannedJob& job, int hosts) {
+  const UnitCosts costs = CostsWithRows(calibration, job.row_floats);
   const int workers = hosts * job.workers_per_host;
   const double rows = calibration.IdsOf(job.batch_size);
   const double union_rows = calibration.IdsOf(job.batch_size * workers);

@@ -13,7 +13,9 @@ struct PlannedJob {
   double batch_size = 1024;  // of one worker
   double dense_bytes = 0;
   double row_floats = 0;
-  double sample_ratio = 1;  // SampleRatio of its model and batch
+  // Cost of a sample over that of the calibration: SampleRatio of its model and
+  // batch, or measured.
+  double sample_ratio = 1;
   double table_bytes = 0;  // 0: not known
   int workers_per_host = 1;
   int ssp_bound = 3;
@@ -29,10 +31,14 @@ PlannedJob MeasuredJob(const Calibration& calibration);
 double SampleRatio(const Calibration& calibration, const SampleWork& work,
                    double batch_size);
 
+// The costs of a job whose rows have so many floats: a longer row costs more
+// time, by what is measured of tables. The cost of a sample is the
+// calibration's.
+UnitCosts CostsWithRows(const Calibration& calibration, double row_floats);
+
 // What one step of one worker asks of each resource: seconds of a core, and
 // bytes. The formulas are those of docs/planning.md; with D bytes of dense
-// variables, R distinct ids in a batch and F floats of a row, W workers (a row
-// of more floats also costs more time, by what is measured of tables):
+// variables, R distinct ids in a batch and F floats of a row, W workers:
 //
 //   served dense:   D pulled, D pushed          reduced: 2 (W - 1) / W · D
 //   served rows:    8 R asked, 4 F R pulled, (8 + 4 F) R pushed

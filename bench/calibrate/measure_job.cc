@@ -29,6 +29,7 @@
 #include "launch/job_flag_set.h"
 #include "models/model_table.h"
 #include "plan/fit_costs.h"
+#include "plan/step_demand.h"
 
 namespace shoal {
 namespace {
@@ -149,7 +150,7 @@ bool IsOwn(absl::string_view flag) {
        {"mode", "workers", "ps", "num_epochs", "warmup_steps", "print_config",
         "summary", "val_data_dir", "model_dir", "write_config",
         "record_compute", "metrics_port", "predictions_file", "quarantine_dir",
-        "backup_workers", "reduction"}) {
+        "backup_workers", "reduction", "ssp_bound", "bucket_bytes"}) {
     if (absl::StartsWith(flag, absl::StrCat("--", name, "="))) return true;
   }
   return false;
@@ -271,6 +272,9 @@ absl::StatusOr<Calibration> MeasureJob(
   if (set.given("pipeline_depth")) {
     known.pipeline_depth = flags.training.pipeline_depth;
   }
+  if (options.others != nullptr) {
+    known.costs = CostsWithRows(*options.others, known.row_floats);
+  }
   // The usual spread, unless the summary knows better.
   known.step_times = UsualTimes();
   SHOAL_RETURN_IF_ERROR(CountIds(files, flags, &known));
@@ -282,6 +286,8 @@ absl::StatusOr<Calibration> MeasureJob(
   cell.batch_size = known.batch_size;
   cell.cores = std::thread::hardware_concurrency();
   SHOAL_RETURN_IF_ERROR(ReadSummary(summary, &cell, &known));
+  // Where the fit begins; it ends no lower than at a tenth of it.
+  known.costs.sample = cell.worker_cpu;
   // The process also holds the tables and the dense variables.
   known.worker_memory = std::max(
       100e6, known.worker_memory - known.table_bytes - 3 * known.dense_bytes);

@@ -24,12 +24,18 @@ struct MeasureOptions {
   absl::Duration span = absl::Seconds(10);  // how long it trains
   // For a directory of its own, which is removed at the end.
   std::string scratch = "/tmp";
+  // The calibration of another job, or null. Its costs are taken for all but
+  // the sample, those of rows for the length that rows have in this job.
+  // Outlives the call.
+  const Calibration* others = nullptr;
 };
 
 // Measures a job in one process: trains with its flags in a child process of
 // this program, and counts the distinct ids of 1, 2, 4, … batches in a row of
-// its data. Costs of messages keep their defaults. `set` is the JobFlagSet of
-// `flags`, which were read and are valid.
+// its data. Costs of messages, of rows and of dense variables are not measured:
+// they are those of options.others, or the defaults. `set` is the JobFlagSet of
+// `flags`, which were read and are valid. Settings of single modes do not
+// change what is measured.
 //
 // `stopped` is asked before there is a directory or a process, and then every
 // tenth of a second. When it is not OK, the child is ended (killed, if it does

@@ -12,10 +12,12 @@ fastest mode.
 
 With --calibrate_from=OTHER.json the plan's measurements are the cells of another
 comparison, such as one of another day. With --calibrate_model=NAME they are those
-of one model, and all models here are planned from them, by their own flags.
+of one model, and all models here are planned from them, by their own flags. With
+--measure each plan measures the cost of a sample of its model and batch, in one
+process on this machine.
 
   bench/e2e/plan_beside.py [--data='DIR/tr*'] [--calibrate_from=OTHER.json]
-      [--calibrate_model=NAME] [--out=FILE.json] COMPARE.json
+      [--calibrate_model=NAME [--measure]] [--out=FILE.json] COMPARE.json
 
 --data names the training data, if they are not where compare.json says: their
 distinct ids are counted. --data= (empty): ids are not counted.
@@ -98,7 +100,8 @@ def flags_of(args, found, model, batch, models):
             own = {}
     if other or len(models) > 1:
         own["batch_size"] = str(batch)
-    return flags + [f"--{name}={value}" for name, value in own.items()]
+    flags += [f"--{name}={value}" for name, value in own.items()]
+    return flags + (["--measure"] if args.measure else [])
 
 
 def main():
@@ -109,8 +112,13 @@ def main():
     parser.add_argument("--data")
     parser.add_argument("--calibrate_from")
     parser.add_argument("--calibrate_model")
+    parser.add_argument("--measure", action="store_true")
     parser.add_argument("--out")
     args = parser.parse_args()
+    if args.measure and not args.calibrate_model:
+        parser.error("--measure is for --calibrate_model")
+    if args.measure and args.data == "":
+        parser.error("--measure trains, so it needs the data")
     with open(args.compare) as file:
         found = json.load(file)
     source = args.calibrate_from or args.compare
@@ -177,6 +185,7 @@ def main():
         result.update(compare=os.path.basename(args.compare),
                       calibrated_from=os.path.basename(source),
                       calibrated_model=args.calibrate_model,
+                      sample_measured=args.measure,
                       cpu=found["cpu"], rows=rows, lead_cells=leads)
         with open(args.out, "w") as file:
             json.dump(result, file, indent=1)

@@ -3,6 +3,7 @@ file, and what it says when it cannot."""
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -198,6 +199,68 @@ class PlanTest(harness.ShoalTest):
             "--cluster=hosts=1,cores=1,network=1gbit", "--compare=" + file,
             fields, "--model=fm"))
 
+    def test_a_sample_is_measured_beside_a_calibration(self):
+        data = "--training_data_dir=" + self.write(
+            "data/tr.libsvm", harness.linear_rows(20000))
+        measure = ["--measure", "--measure_time=2s", "--print_config=false",
+                   *JOB, data]
+        alone = self.path("alone.json")
+        self.run_ok("shoal", "plan", CLUSTER, *measure,
+                    "--calibration_out=" + alone)
+        with open(alone) as f:
+            other = json.load(f)
+        # The same, of a job whose samples cost far more and whose ids repeat
+        # in another way.
+        other["costs"]["sample"] *= 1000
+        for point in other["distinct_ids"]:
+            point["ids"] *= 10
+        file = self.write("other.json", json.dumps(other))
+        plan = ["--cluster=hosts=1,network=1gbit,cores="
+                f"{other['least_cores']:g}", "--calibration=" + file,
+                "--modes=ring"]
+
+        def alone_host(*flags):
+            found = json.loads(self.run_ok(
+                "shoal", "plan", *plan, *flags, "--json"))
+            return found["predictions"][0]
+        by_file, measured = alone_host(), alone_host(*measure)
+        self.assertGreater(measured["samples_per_second"],
+                           100 * by_file["samples_per_second"])
+        self.assertFalse(by_file["extrapolated"])
+        self.assertTrue(measured["extrapolated"])
+        ids = [re.search(r", (\d+) distinct ids a batch", output)[1]
+               for output in (
+                   self.run_ok("shoal", "plan", CLUSTER, "--modes=ring",
+                               "--calibration=" + alone),
+                   self.run_ok("shoal", "plan", *plan, *measure))]
+        self.assertEqual(ids[0], ids[1])
+        # What belongs to other processors does not go together.
+        other["cpu"] = "another one"
+        file = self.write("other.json", json.dumps(other))
+        code, output = self.run_fails("shoal", "plan", *plan, *measure)
+        self.assertEqual(code, 2, output)
+        self.assertIn(file + " was measured on the processor 'another one', "
+                      "and this machine has", output)
+
+    def test_a_model_without_layers_is_measured_beside_one_with_some(self):
+        # A processor without a name goes with any.
+        measured = comparison([cell("async", 1), cell("async", 2)])
+        file = self.write("compare.json", json.dumps({**measured, "cpu": ""}))
+        data = self.write("data/tr.libsvm", harness.linear_rows(20000))
+        plan = ["--cluster=hosts=2,cores=1,network=1gbit", "--ssp_bound=4",
+                "--bucket_bytes=64KiB", "--compare=" + file, *JOB,
+                "--training_data_dir=" + data]
+        self.assertIn("give --measure too", self.usage_error(*plan))
+        plan += ["--measure", "--measure_time=2s"]
+        output = self.run_ok("shoal", "plan", *plan)
+        self.assertIn("cost of a sample and distinct ids: one process, 2s",
+                      output)
+        self.assertIn("2 hosts of 1 core, 1 Gbit/s", output)
+        self.assertIn("leave it out", self.usage_error(
+            *plan, "--calibration_out=" + self.path("out.json")))
+        self.assertIn("knows --reduction=fast alone", self.usage_error(
+            *plan, "--reduction=rank_order"))
+
     def test_an_older_comparison_tells_nothing_of_another_model(self):
         old = comparison([cell("async", 1), cell("async", 2)])
         del old["models"]["A"]["work"]
@@ -277,7 +340,7 @@ class PlanTest(harness.ShoalTest):
         self.assertIn("needs --cluster", self.usage_error("--measure"))
         self.assertIn("no measurements are given", self.usage_error(CLUSTER))
         self.assertIn("measurements are given twice", self.usage_error(
-            CLUSTER, "--measure", "--calibration=x"))
+            CLUSTER, "--compare=x", "--calibration=x"))
         self.assertIn("entry 'hosts=0'", self.usage_error(
             "--cluster=hosts=0,network=1gbit", "--calibration=x"))
         self.assertIn("the modes are async, ssp", self.usage_error(
