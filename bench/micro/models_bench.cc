@@ -16,12 +16,15 @@
 
 #include <cstring>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/aligned_buffer.h"
 #include "base/philox.h"
 #include "models/backend/create_backend.h"
+#include "models/backend/onednn_backend.h"
 #include "models/create_model.h"
 
 namespace shoal {
@@ -99,6 +102,34 @@ void BM_Sgemm1024(benchmark::State& state, const std::string& backend_name) {
   const double seconds = ThreadCpuSeconds() - start;
   state.SetLabel(backend->description());
   state.counters["GFLOP/s"] = 1e-9 * Yardstick::kFlop *
+                              static_cast<double>(state.iterations()) / seconds;
+}
+
+// The products of a layer, inputs × outputs, for a part of 256 examples: y = x
+// W (forward), dx = dy Wᵀ from a transposed copy, and dW = xᵀ dy. With `pad`,
+// operands that oneDNN reads slowly on some processors are copied
+// (OneDnnBackend).
+enum class Product { kY, kDX, kDW };
+
+void BM_LayerProduct(benchmark::State& state, Product product, int inputs,
+                     int outputs, bool pad) {
+  constexpr int kExamples = 256;
+  OneDnnBackend backend(pad);
+  GemmShape shape = {.m = kExamples, .n = outputs, .k = inputs};
+  if (product == Product::kDX) std::swap(shape.n, shape.k);
+  if (product == Product::kDW) {
+    shape = {.m = inputs, .n = outputs, .k = kExamples, .transpose_a = true};
+  }
+  AlignedBuffer<float> a(size_t(shape.m) * shape.k);
+  AlignedBuffer<float> b(size_t(shape.k) * shape.n);
+  AlignedBuffer<float> c(size_t(shape.m) * shape.n);
+  FillRandom(7, 1, &a);
+  FillRandom(8, 1, &b);
+  const double start = ThreadCpuSeconds();
+  for (auto _ : state) backend.Gemm(shape, a.span(), b.span(), c.span());
+  const double seconds = ThreadCpuSeconds() - start;
+  state.SetLabel(backend.description());
+  state.counters["GFLOP/s"] = 2e-9 * shape.m * shape.n * shape.k *
                               static_cast<double>(state.iterations()) / seconds;
 }
 
@@ -265,6 +296,23 @@ int main(int argc, char** argv) {
             ->ArgName("batch")
             ->Arg(1024)
             ->Arg(4096)
+            ->Unit(benchmark::kMillisecond);
+      }
+    }
+  }
+  using shoal::Product;
+  for (const auto& [inputs, outputs] :
+       {std::pair(312, 512), std::pair(512, 512), std::pair(512, 256),
+        std::pair(512, 128)}) {
+    for (const auto& [name, product] :
+         {std::pair("y", Product::kY), std::pair("dx", Product::kDX),
+          std::pair("dW", Product::kDW)}) {
+      for (const bool pad : {false, true}) {
+        benchmark::RegisterBenchmark(
+            absl::StrCat("LayerProduct/", inputs, "x", outputs, "/", name,
+                         pad ? "/padded" : "/plain")
+                .c_str(),
+            shoal::BM_LayerProduct, product, inputs, outputs, pad)
             ->Unit(benchmark::kMillisecond);
       }
     }

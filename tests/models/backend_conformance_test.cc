@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "models/backend/backend_table.h"
 #include "models/backend/create_backend.h"
+#include "models/backend/onednn_backend.h"
 #include "tests/harness/instruction_sets.h"
 #include "tests/models/numeric.h"
 
@@ -286,6 +287,30 @@ INSTANTIATE_TEST_SUITE_P(Backends, BackendConformance,
                            return absl::StrCat(info.param.backend, "_",
                                                info.param.set.name);
                          });
+
+// Operands with rows of 512 floats, which are copied, and some that are not,
+// because the product is small. On every processor, also where it does not pay.
+TEST(OneDnnBackendTest, GemmOfPaddedOperandsInEveryForm) {
+  OneDnnBackend backend(/*pad=*/true);
+  for (const auto& [m, n, k] : std::vector<std::tuple<int, int, int>>{
+           {512, 130, 7}, {130, 512, 9}, {512, 512, 3}, {512, 5, 9}}) {
+    for (int form = 0; form < 8; ++form) {
+      const GemmShape shape = {m,
+                               n,
+                               k,
+                               /*transpose_a=*/(form & 1) != 0,
+                               /*transpose_b=*/(form & 2) != 0,
+                               /*accumulate=*/(form & 4) != 0};
+      const auto a = RandomVector(95, m * k);
+      const auto b = RandomVector(96, k * n);
+      auto c = RandomVector(97, m * n);
+      const auto expected = Product(shape, a, b, c);
+      backend.Gemm(shape, a, b, absl::MakeSpan(c));
+      EXPECT_LT(RelativeError(c, expected), 2e-6)
+          << m << "x" << n << "x" << k << " form " << form;
+    }
+  }
+}
 
 // The oracle and oneDNN at the sizes of a real net: k products in float32.
 TEST(BackendAgreement, GemmOfADeepLayer) {
