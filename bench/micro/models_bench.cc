@@ -21,7 +21,6 @@
 
 #include <cstring>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
