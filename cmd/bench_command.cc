@@ -1,7 +1,5 @@
 // shoal bench compare: which mode is best, measured.
 
-#include <string.h>
-
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -164,16 +162,11 @@ ExitCode Compare(const AskedComparison& asked, const Args& args,
   };
   options.calibrate = [](const Comparison& found, const std::string& model,
                          int hosts) {
-    // What a mode is corrected by then comes from the verdict's own cells.
+    // With the verdict's own hosts, so that the corrections of modes come from
+    // the cells that it is about.
     return CalibrationOf(found, {model, hosts});
   };
-  options.stopped = [&] {
-    const MainWait::Event event = wait->Wait(absl::ZeroDuration());
-    return event.action == StopSignals::Action::kNone
-               ? absl::OkStatus()
-               : absl::CancelledError(absl::StrCat(
-                     "stopped by SIG", sigabbrev_np(event.signal)));
-  };
+  options.stopped = [wait] { return wait->CheckNotStopped(); };
   options.say = [](const std::string& line) { std::cerr << line << std::endl; };
   const RealClock clock;
   options.now = [&clock] { return clock.Now(); };

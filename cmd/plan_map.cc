@@ -21,7 +21,7 @@ constexpr double kBits[] = {5e8, 1e9, 2e9, 5e9, 1e10, 2.5e10, 5e10, 1e11, 2e11};
 // How far ahead the fastest mode is in a cell of full colour.
 constexpr double kFullLead = .5;
 
-// The most hosts are columns of their own up to this many.
+// Numbers of hosts that have a column. Of more of them the largest ones have.
 constexpr size_t kMostColumns = 12;
 
 MapCell CellOf(const PlanRequest& request, int hosts, double bits) {

@@ -1,7 +1,5 @@
 #include "cmd/plan_measurements.h"
 
-#include <string.h>
-
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -34,11 +32,7 @@ absl::StatusOr<Calibration> Measure(const MeasurementFlags& flags,
   auto measured = MeasureJob(files, job, job_set, options, [&begun, wait] {
     if (!begun) wait->Begin();
     begun = true;
-    const MainWait::Event event = wait->Wait(absl::ZeroDuration());
-    return event.action == StopSignals::Action::kNone
-               ? absl::OkStatus()
-               : absl::CancelledError(absl::StrCat("stopped by SIG",
-                                                   sigabbrev_np(event.signal)));
+    return wait->CheckNotStopped();
   });
   if (begun) wait->QuitOnInterrupt();
   return measured;

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "absl/strings/str_cat.h"
 #include "base/ignored_signal.h"
 #include "job/exit_code.h"
 
@@ -109,6 +111,13 @@ MainWait::Event MainWait::Wait(absl::Duration timeout) {
     return {signals_.On(SIGHUP), SIGHUP, false};
   }
   return {};
+}
+
+absl::Status MainWait::CheckNotStopped() {
+  const Event event = Wait(absl::ZeroDuration());
+  if (event.action == StopSignals::Action::kNone) return absl::OkStatus();
+  return absl::CancelledError(
+      absl::StrCat("stopped by SIG", sigabbrev_np(event.signal)));
 }
 
 void MainWait::QuitOnInterrupt(bool interrupted) {

@@ -1,6 +1,7 @@
 #ifndef SHOAL_JOB_MAIN_WAIT_H_
 #define SHOAL_JOB_MAIN_WAIT_H_
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "base/stop_signals.h"
 
@@ -51,6 +52,9 @@ class MainWait {
 
   // Returns when a signal came, after a Notify, or when `timeout` has passed.
   Event Wait(absl::Duration timeout);
+  // Without waiting: CANCELLED, "stopped by SIGTERM", if a signal asks for the
+  // end.
+  absl::Status CheckNotStopped();
 
   // To be called when the process waits no more but is not at its end yet, as
   // while it closes files. From then on the second SIGINT of a user ends the

@@ -92,7 +92,7 @@ struct Equations {
 void AddCell(const MeasuredCell& cell, const ModeShape& mode,
              const Calibration& known, const UnitCosts& defaults,
              Equations* equations) {
-  PlannedJob job = MeasuredJob(known);
+  PlannedJob job = MeasuredJob(known, cell.batch_size);
   job.batch_size = RowsOf(cell);
   Row worker;
   Row server;
@@ -169,7 +169,7 @@ void AddLog(const MeasuredCell& cell, const Calibration& fitted, Logs* logs) {
   cluster.hosts = cell.hosts;
   cluster.cores = cell.cores;
   cluster.bits_per_second = cell.bits_per_second;
-  PlannedJob job = MeasuredJob(fitted);
+  PlannedJob job = MeasuredJob(fitted, cell.batch_size);
   job.batch_size = RowsOf(cell);
   const Prediction p =
       Predict(*FindModeShape(cell.mode), fitted, job, cluster, cell.hosts);
@@ -258,8 +258,8 @@ absl::StatusOr<Calibration> FitCosts(const std::vector<MeasuredCell>& cells,
   }
   if (used == 0) {
     return absl::InvalidArgumentError(
-        "no cell of 1 or 2 hosts has processor times; cells that replay their "
-        "computation have none, so measure one that computes");
+        "no cell has processor times; cells that replay their computation have "
+        "none, so measure one that computes");
   }
   const Row ratios = equations.Solve();
   for (size_t i = 0; i < kCosts; ++i) {

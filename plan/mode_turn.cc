@@ -96,8 +96,11 @@ absl::StatusOr<Asked> AskedBy(const Calibration& calibration,
     return absl::InvalidArgumentError(
         absl::StrCat(question.hosts, " hosts train nothing; give 1 or more"));
   }
-  Asked asked{one, other, MeasuredJob(calibration), ClusterDescription()};
-  if (question.batch_size > 0) asked.job.batch_size = question.batch_size;
+  Asked asked{one, other,
+              question.batch_size > 0
+                  ? MeasuredJob(calibration, question.batch_size)
+                  : MeasuredJob(calibration),
+              ClusterDescription()};
   if (question.ssp_bound >= 0) asked.job.ssp_bound = question.ssp_bound;
   ClusterDescription* const cluster = &asked.cluster;
   cluster->hosts = question.hosts;

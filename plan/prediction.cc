@@ -78,8 +78,9 @@ bool IsOtherJob(const ModeShape& mode, const Calibration& c,
   return IsOutside(job.batch_size, c.least_batch, c.most_batch) ||
          differs(job.dense_bytes, c.dense_bytes) ||
          differs(job.row_floats, c.row_floats) ||
-         differs(job.sample_ratio, 1) || other_tables ||
-         job.workers_per_host > 1 ||
+         differs(job.sample_ratio,
+                 MeasuredJob(c, job.batch_size).sample_ratio) ||
+         other_tables || job.workers_per_host > 1 ||
          (mode.waits == ModeShape::Waits::kBound &&
           job.ssp_bound != c.ssp_bound) ||
          (mode.pipelined && job.pipeline_depth != c.pipeline_depth) ||

@@ -31,7 +31,7 @@ struct StepSetting {
   RelativeTimes step_times;
   double final_share = .35;
   double ring_hop = 40e-6;
-  int ssp_bound = 2;
+  int ssp_bound = 3;
   int pipeline_depth = 1;
   // How many times as long links take for what goes between all workers and all
   // servers, since streams that share links do not end at one time.

@@ -83,6 +83,14 @@ PlannedJob MeasuredJob(const Calibration& calibration) {
   return job;
 }
 
+PlannedJob MeasuredJob(const Calibration& calibration, double batch_size) {
+  PlannedJob job = MeasuredJob(calibration);
+  job.batch_size = batch_size;
+  const double ratio = SampleRatio(calibration, calibration.work, batch_size);
+  if (ratio > 0) job.sample_ratio = ratio;
+  return job;
+}
+
 double SampleRatio(const Calibration& calibration, const SampleWork& work,
                    double batch_size) {
   const auto in = [&calibration](const SampleWork& model, double batch) {

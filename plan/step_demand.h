@@ -25,6 +25,9 @@ struct PlannedJob {
 
 // The job of the calibration itself.
 PlannedJob MeasuredJob(const Calibration& calibration);
+// The same in batches of another size, in which a sample costs more or less
+// because ids repeat less or more (SampleRatio, 1 if the model has no work).
+PlannedJob MeasuredJob(const Calibration& calibration, double batch_size);
 
 // The cost of a sample of a model, in batches of this size, over that of a
 // sample of the measured one in its own batches. 0: one of them has no work.

@@ -6,7 +6,7 @@ namespace shoal {
 // The distribution of a random time, known by some of its quantiles, which are
 // joined by straight lines up to p99. Above it the times are p99, and the
 // largest with a share of 1 / count if their number is known. All values are
-// relative to the mean, which is 1. Values are immutable after Normalized.
+// relative to the mean, which is 1; NormalizedTimes makes such values.
 //
 //   RelativeTimes times =
 //       NormalizedTimes({p10, p50, p90, p99, max, count}, mean);

@@ -261,9 +261,10 @@ absl::StatusOr<Calibration> CalibrationOf(const Comparison& comparison,
   AddDistinctIds(batches, model, &calibration);
   if (batches.empty() || calibration.distinct_ids.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "the comparison has no cell of model ", name,
-        " with 1 or 2 hosts and a mode with parameter servers that trained, is "
-        "not grey and has its bytes; measure --modes=async,ring --hosts=1,2"));
+        "the comparison has no cell of model ", name, " with ",
+        HostsText(choice.most_hosts),
+        " and a mode with parameter servers that trained, is not grey and has "
+        "its bytes; measure --modes=async,ring --hosts=1,2"));
   }
   AddStepTimes(cells, &calibration);
   SHOAL_RETURN_IF_ERROR(AddSettings(cells, model, &calibration));

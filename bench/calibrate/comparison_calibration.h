@@ -18,8 +18,9 @@ struct CalibrationChoice {
 };
 
 // What the cells of a comparison tell the planner: those that trained, with all
-// hosts at one speed, without backup workers, and that are not grey. A cell's
-// figures are the means of its runs.
+// hosts at one speed, without backup workers, and that are not grey. Of a
+// cell's processor times, bytes, memory and speed the medians of its runs
+// count, of its step times and distinct ids the means.
 //
 // Distinct ids are those that the comparison counted in the data. Where it
 // could not, or is of an older version, they are those of a batch that follow

@@ -20,6 +20,8 @@
 #include "base/cpu_name.h"
 #include "base/json_reader.h"
 #include "base/status_macros.h"
+#include "bench/compare/figure_json.h"
+#include "bench/compare/text_file.h"
 #include "job/job_id_growth.h"
 #include "job/job_plan.h"
 #include "job/options_from_flags.h"
@@ -185,15 +187,7 @@ absl::StatusOr<std::string> TrainFor(const FileSystem& files,
   training->Ask();
   SHOAL_RETURN_IF_ERROR(training->ReadUntil(absl::Now() + kEnd, stopped));
   const ProcessExit exit = training->End(kEnd);
-  const auto read = [&]() -> absl::StatusOr<std::string> {
-    SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file,
-                           files.OpenForRead(scratch->summary()));
-    std::string text(file->size(), '\0');
-    SHOAL_RETURN_IF_ERROR(
-        file->Read(0, absl::MakeSpan(text.data(), text.size())).status());
-    return text;
-  };
-  auto summary = read();
+  auto summary = ReadTextFile(files, scratch->summary());
   if (!summary.ok()) {
     return absl::FailedPreconditionError(
         absl::StrCat("the training that was to be measured ", exit.Describe(),
@@ -220,12 +214,11 @@ absl::Status ReadSummary(const std::string& text, MeasuredCell* cell,
   // A figure of newer versions.
   if (root.Has("step_seconds") &&
       root.Field("step_seconds").kind() == JsonKind::kObject) {
-    const JsonNode steps = root.Field("step_seconds");
-    calibration->step_times = NormalizedTimes(
-        {steps.Field("p10").Double(), steps.Field("p50").Double(),
-         steps.Field("p90").Double(), steps.Field("p99").Double(),
-         steps.Field("max").Double(), steps.Field("count").Double()},
-        steps.Field("mean").Double());
+    const RunSteps steps = ReadRunSteps(root.Field("step_seconds"));
+    calibration->step_times =
+        NormalizedTimes({steps.p10, steps.p50, steps.p90, steps.p99, steps.max,
+                         static_cast<double>(steps.count)},
+                        steps.mean);
   }
   SHOAL_RETURN_IF_ERROR(document->status());
   if (samples < kFewestSteps * cell->batch_size || cpu <= 0) {
@@ -269,6 +262,7 @@ absl::StatusOr<Calibration> MeasureJob(
   known.work = FindModel(plan.model.model)->work(plan.model);
   known.table_bytes = static_cast<double>(sizes.table_bytes);
   known.ssp_bound = flags.modes.ssp_bound;
+  known.bucket_bytes = static_cast<double>(flags.modes.bucket_bytes);
   if (set.given("pipeline_depth")) {
     known.pipeline_depth = flags.training.pipeline_depth;
   }

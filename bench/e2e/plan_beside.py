@@ -29,6 +29,8 @@ import os
 import statistics
 import subprocess
 
+import beside
+
 LEAD = 1.1
 
 
@@ -87,8 +89,9 @@ def planned_speeds(args, source, flags, group, network):
     return planned
 
 
-def flags_of(args, found, model, batch, models):
-    """The flags of `shoal plan` for this model."""
+def flags_of(args, found, model, batch, batches):
+    """The flags of `shoal plan` for this model, which has cells of these
+    batches."""
     flags = [f"--compare_model={args.calibrate_model or model}"]
     own = dict(found["models"][model]["flags"])
     if args.data is not None:
@@ -98,7 +101,7 @@ def flags_of(args, found, model, batch, models):
         own.pop("training_data_dir", None)
         if not other:
             own = {}
-    if other or len(models) > 1:
+    if other or len(batches) > 1:
         own["batch_size"] = str(batch)
     flags += [f"--{name}={value}" for name, value in own.items()]
     return flags + (["--measure"] if args.measure else [])
@@ -119,8 +122,7 @@ def main():
         parser.error("--measure is for --calibrate_model")
     if args.measure and args.data == "":
         parser.error("--measure trains, so it needs the data")
-    with open(args.compare) as file:
-        found = json.load(file)
+    found = beside.read(args.compare)
     source = args.calibrate_from or args.compare
     groups = measured_cells(found)
     rows, leads = [], []
@@ -187,9 +189,7 @@ def main():
                       calibrated_model=args.calibrate_model,
                       sample_measured=args.measure,
                       cpu=found["cpu"], rows=rows, lead_cells=leads)
-        with open(args.out, "w") as file:
-            json.dump(result, file, indent=1)
-            file.write("\n")
+        beside.write(args.out, result)
 
 
 if __name__ == "__main__":

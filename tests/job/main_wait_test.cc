@@ -54,6 +54,14 @@ TEST(MainWaitTest, ASignalAndANotificationEndAWait) {
   EXPECT_EQ(wait.first_signal(), SIGTERM);
 }
 
+TEST(MainWaitTest, WhoDoesNotWaitIsToldOfASignal) {
+  MainWait wait;
+  wait.Begin();
+  EXPECT_EQ(wait.CheckNotStopped(), absl::OkStatus());
+  kill(getpid(), SIGTERM);
+  EXPECT_EQ(wait.CheckNotStopped(), absl::CancelledError("stopped by SIGTERM"));
+}
+
 TEST(MainWaitTest, ASignalThatTheLauncherPassesOnIsNotTheUsers) {
   MainWait wait;
   wait.Begin();

@@ -210,6 +210,47 @@ TEST(FitCostsTest, OneCellWithoutALinkDoesNotHideTheOthers) {
 
 // Short batches at the ends of pieces cost calls and dense bytes as full ones
 // do, for fewer samples.
+// In a larger batch ids repeat more, so a sample costs less.
+TEST(FitCostsTest, ASampleOfALargerBatchMayCostLess) {
+  Calibration truth = Truth();
+  truth.work = {.plain = 4e6, .per_sample = 1e6, .per_id = 2e5, .most_ids = 20};
+  const PlannedJob large = MeasuredJob(truth, 4 * truth.batch_size);
+  ASSERT_LT(large.sample_ratio, .9);
+  std::vector<MeasuredCell> cells = CellsOf(truth, 1);
+  for (MeasuredCell cell : CellsOf(truth, 1)) {
+    const ModeShape& mode = *FindModeShape(cell.mode);
+    const StepDemand d = DemandOf(mode, truth, large, cell.hosts);
+    cell.batch_size = large.batch_size;
+    cell.worker_cpu = (d.compute + d.pull_worker + d.push_worker +
+                       d.apply_worker + d.reduce_core + d.gather_core) /
+                      large.batch_size;
+    cell.server_cpu =
+        (d.pull_server + d.push_server + d.apply_server) / large.batch_size;
+    cell.samples_per_second =
+        Predict(mode, truth, large,
+                ExampleCluster(cell.hosts, cell.bits_per_second / 1e9),
+                cell.hosts)
+            .samples_per_second;
+    cells.push_back(cell);
+  }
+  Calibration known = ExampleCalibration();
+  known.work = truth.work;
+  const auto fitted = FitCosts(cells, known);
+  ASSERT_TRUE(fitted.ok()) << fitted.status();
+  EXPECT_NEAR(fitted->costs.sample / truth.costs.sample, 1, .03);
+  // Both batches were measured, so neither is extrapolated.
+  const ModeShape& async = *FindModeShape("async");
+  for (const PlannedJob& job : {MeasuredJob(*fitted), large}) {
+    const Prediction p = Predict(async, *fitted, job, ExampleCluster(2, 10), 2);
+    EXPECT_FALSE(p.extrapolated) << job.batch_size;
+    EXPECT_NEAR(p.samples_per_second /
+                    Predict(async, truth, job, ExampleCluster(2, 10), 2)
+                        .samples_per_second,
+                1, .03)
+        << job.batch_size;
+  }
+}
+
 TEST(FitCostsTest, StepsHaveTheRowsOfAMeanBatch) {
   Calibration truth = Truth();
   truth.batch_size = 800;
