@@ -11,8 +11,8 @@
 #include "base/json_writer.h"
 #include "base/status_macros.h"
 #include "bench/allreduce/bus_rate.h"
+#include "bench/compare/cell_mode.h"
 #include "bench/compare/dilation.h"
-#include "core/training_mode.h"
 
 namespace shoal {
 namespace {
@@ -24,13 +24,6 @@ constexpr double kLongest = 2;
 constexpr int kPeriods = 12;
 constexpr absl::Duration kSizeTime = absl::Seconds(1);
 constexpr size_t kSettingsMost = 1 << 20;
-
-bool HasRing(const Cell& cell) {
-  for (const TrainingModeRow& mode : kTrainingModes) {
-    if (mode.word == cell.mode) return mode.copies;
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -48,7 +41,8 @@ std::vector<CollectiveCase> CollectiveCases(const std::vector<Cell>& cells) {
   std::vector<CollectiveCase> rings;
   std::set<std::string> seen;
   for (const Cell& cell : cells) {
-    if (cell.hosts < 2 || cell.straggler.has_value() || !HasRing(cell)) {
+    if (cell.hosts < 2 || cell.straggler.has_value() ||
+        !ModeRowOf(cell).copies) {
       continue;
     }
     CollectiveCase ring{cell};

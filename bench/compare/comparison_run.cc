@@ -208,10 +208,10 @@ absl::Status ComparisonRun::ReadSlower() {
 absl::Status ComparisonRun::MeasureSlower() {
   std::vector<Cell> measured;
   for (const Cell& cell : options_.comparison.cells) {
-    measured.push_back(WithRuns(cell));
+    measured.push_back(WithRepeats(cell));
   }
   for (const Cell& at_twice : at_twice_) {
-    if (!ShouldBeSlower(WithRuns(at_twice), measured)) continue;
+    if (!ShouldBeSlower(WithTries(at_twice), measured)) continue;
     const size_t before = slower_.size();
     for (const Cell& cell : options_.comparison.cells) {
       const Cell twice = AtTwiceTheDilation(cell);
@@ -287,23 +287,32 @@ void ComparisonRun::Keep(const ComparedData& data) {
   if (data.files > 0) known->files = data.files;
 }
 
-Cell ComparisonRun::WithRuns(Cell cell) const {
+// The cell with the first `most` of its runs.
+Cell ComparisonRun::WithRuns(Cell cell, int most) const {
   cell.runs.clear();
-  for (auto run = runs_.lower_bound({cell.name, 0});
-       run != runs_.end() && run->first.first == cell.name; ++run) {
-    cell.runs.push_back(run->second);
+  for (int repeat = 0; repeat < most; ++repeat) {
+    const auto run = runs_.find({cell.name, repeat});
+    if (run != runs_.end()) cell.runs.push_back(run->second);
   }
   return cell;
+}
+
+Cell ComparisonRun::WithRepeats(Cell cell) const {
+  return WithRuns(std::move(cell), options_.comparison.repeats);
+}
+
+Cell ComparisonRun::WithTries(Cell at_twice) const {
+  return WithRuns(std::move(at_twice), kDilationTries);
 }
 
 // Puts one more try of a cell at twice its dilation behind all other turns, if
 // it needs one.
 bool ComparisonRun::TryDilation(Cell at_twice) {
-  const Cell tried = WithRuns(at_twice);
+  const Cell tried = WithTries(at_twice);
   for (const auto* cells : {&options_.comparison.cells, &slower_}) {
     for (const Cell& cell : *cells) {
       if (!IsTwinOf(cell, at_twice)) continue;
-      if (!NeedsAnotherTry(WithRuns(cell), tried)) return false;
+      if (!NeedsAnotherTry(WithRepeats(cell), tried)) return false;
       const int tries = static_cast<int>(tried.runs.size());
       open_.insert(open_.begin(),
                    {std::move(at_twice), tries, kDilation, true});
@@ -346,12 +355,13 @@ bool ComparisonRun::IsSlower(const Cell& at_twice) const {
 bool ComparisonRun::SlowerHasEnded(const Cell& at_twice) const {
   for (const Cell& cell : slower_) {
     if (!IsBeside(cell, at_twice)) continue;
-    const Cell measured = WithRuns(cell);
+    const Cell measured = WithRepeats(cell);
     if (static_cast<int>(measured.runs.size()) < options_.comparison.repeats) {
       return false;
     }
     for (const Cell& tried : slower_at_twice_) {
-      if (IsTwinOf(cell, tried) && NeedsAnotherTry(measured, WithRuns(tried))) {
+      if (IsTwinOf(cell, tried) &&
+          NeedsAnotherTry(measured, WithTries(tried))) {
         return false;
       }
     }
@@ -371,14 +381,14 @@ void ComparisonRun::SettleSlower(const Cell& at_twice) {
     if (is_slower) cell.dilation = twice.dilation;
     SettleCell(is_slower ? twice.name : cell.name, &cell);
   }
-  JudgeDilation(WithRuns(at_twice), /*note=*/"", &options_.comparison.cells);
+  JudgeDilation(WithTries(at_twice), /*note=*/"", &options_.comparison.cells);
 }
 
 void ComparisonRun::Settle() {
   Comparison* const found = &options_.comparison;
   for (Cell& cell : found->cells) SettleCell(cell.name, &cell);
   for (const Cell& at_twice : at_twice_) {
-    const Cell tried = WithRuns(at_twice);
+    const Cell tried = WithTries(at_twice);
     // SettleSlower has the last word on those that were.
     JudgeDilation(tried,
                   ShouldBeSlower(tried, found->cells)

@@ -96,7 +96,11 @@ class ComparisonRun {
   absl::Status Measure(const Turn& turn);
   absl::Status MeasureSlower();
   void Keep(const ComparedData& data);
-  Cell WithRuns(Cell cell) const;
+  Cell WithRuns(Cell cell, int most) const;
+  // With the runs that count of a cell that is compared, and of a try: runs of
+  // the one may be those of the other, of which fewer or more are asked for.
+  Cell WithRepeats(Cell cell) const;
+  Cell WithTries(Cell at_twice) const;
   bool TryDilation(Cell at_twice);
   void SettleCell(const std::string& name, Cell* cell) const;
   bool IsSlower(const Cell& at_twice) const;

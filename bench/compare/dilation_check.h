@@ -14,14 +14,16 @@ namespace shoal {
 // also tried at twice its dilation, on the first model, batch and network. It
 // differs if the samples/s do, by their medians, and their spreads do not
 // overlap: this machine is then too small to play these hosts at the dilation
-// that they have. All modes on so many hosts are played at twice their dilation
-// then, since modes that are compared have one dilation, but for cells that are
-// played as slowly as the try already. Each of them is tried at four times. A
-// mode that differs still is out of verdicts on so many hosts. Pure.
+// that they have. Modes that are compared have one dilation, so then the cells
+// of all modes on so many hosts are played at twice their dilation; a cell that
+// is played as slowly as the try already stays as it is. Each mode is tried
+// again, at four times the first dilation. One that differs from itself there
+// too is out of verdicts on so many hosts. Pure.
 
 // A difference above this share is one.
 inline constexpr double kDilationTolerance = .05;
-// A try whose median differs is repeated, and so many count.
+// A try whose median differs is repeated until there are so many. Runs beyond
+// that, which a cell has that is measured slower, are not tries.
 inline constexpr int kDilationTries = 3;
 
 // The cell at twice its dilation, with "_twice" after its name and without

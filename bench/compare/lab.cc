@@ -100,8 +100,8 @@ absl::Status Ip(std::vector<std::string> arguments) {
 // What tbf lets through at once. It is little more than the largest packet, so
 // that an idle link does not save up rate. It is not less: tbf cuts a packet
 // that it cannot let through at once into those of the wire, and it counts
-// their headers. What it is more is what the link carries until a timer comes
-// that is late: tbf saves no more rate than this.
+// their headers. A fast link has more: what it carries while a timer is late,
+// which it would lose otherwise.
 int BurstOf(const HostShare& share) {
   constexpr double kLateSeconds = 130e-6;
   return share.packet_bytes +

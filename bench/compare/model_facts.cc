@@ -16,8 +16,9 @@
 namespace shoal {
 namespace {
 
-// Batches of the data in which distinct ids are counted.
-constexpr uint64_t kIdBatches = 16;
+// Distinct ids are counted in groups of 1, 2, 4, … and so many batches in a
+// row. Twice as many batches are read.
+constexpr uint64_t kMostIdBatches = 32;
 
 }  // namespace
 
@@ -44,7 +45,7 @@ std::vector<IdCount> ModelFacts::IdGrowth(const std::string& model, int batch) {
   if (!job.ok()) return {};
   const auto points =
       MeasureJobIdGrowth(*options_.files, (*job)->flags,
-                         static_cast<uint32_t>(batch), kIdBatches / 2);
+                         static_cast<uint32_t>(batch), kMostIdBatches);
   if (!points.ok()) return {};
   for (const IdGrowthPoint& point : *points) {
     if (point.ids <= 0) break;

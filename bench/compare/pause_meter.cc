@@ -82,13 +82,17 @@ PauseKind PauseMeter::KindOf(const Cell& cell) const {
 
 std::optional<double> PauseMeter::SpeedOfAnother(const PauseKind& kind) const {
   std::optional<double> speed;
+  std::pair<bool, absl::Time> best;
   for (const auto& [other, known] : known_) {
-    if (known.pairs.empty() || other.dilation != kind.dilation ||
-        other.cores != kind.cores) {
-      continue;
-    }
-    speed = known.Speed();
-    if (other.settings == kind.settings) break;
+    if (other.dilation != kind.dilation || other.cores != kind.cores) continue;
+    Known fresh = known;
+    DropOld(&fresh);
+    if (fresh.pairs.empty()) continue;
+    const std::pair found(other.settings == kind.settings,
+                          fresh.pairs.back().ended);
+    if (speed.has_value() && found < best) continue;
+    speed = fresh.Speed();
+    best = found;
   }
   return speed;
 }

@@ -92,7 +92,8 @@ class PauseMeter {
 
   size_t most_pairs() const { return static_cast<size_t>(options_.pairs); }
   PauseKind KindOf(const Cell& cell) const;
-  // Of any kind at this dilation, rather of the same model.
+  // Of any kind at this dilation: of the same model if there is one, and of
+  // those the newest.
   std::optional<double> SpeedOfAnother(const PauseKind& kind) const;
   void DropOld(Known* known) const;
   absl::Status Measure(const Cell& cell, Known* known);

@@ -9,6 +9,8 @@
 #include "base/status_macros.h"
 #include "bench/compare/alone_cell.h"
 #include "bench/compare/cell_flags.h"
+#include "bench/compare/cpu_watch.h"
+#include "bench/compare/grey_reason.h"
 #include "bench/compare/lab.h"
 #include "bench/compare/parsed_job.h"
 #include "models/compute_profile.h"
@@ -17,8 +19,9 @@
 namespace shoal {
 namespace {
 
-// A profile is recorded for so many steps, or so long, but for the least number
-// of steps in any case. Of some steps more it keeps every second one.
+// A profile is recorded until it has so many steps or so much time has passed,
+// and never for fewer than the least number of steps. If a few more steps were
+// made than it has room for, it keeps every second one (TimelineSample).
 constexpr uint64_t kRecordSteps =
     TimelineSample::kWarmUpSteps + ComputeProfile::kMostSteps;
 constexpr uint64_t kLeastRecordSteps = 2 * TimelineSample::kWarmUpSteps;
@@ -40,21 +43,22 @@ bool ProfileRecorder::Has(const std::string& path, double paused_speed) const {
     // One that an earlier command has recorded will do if hosts are not paused:
     // its paused speed is not known.
     if (paused_speed < 1) return false;
-  } else if (std::abs(paused_speed / recorded->second - 1) > kRecordTolerance) {
+  } else if (recorded->second.disturbed ||
+             std::abs(paused_speed / recorded->second.paused_speed - 1) >
+                 kRecordTolerance) {
     return false;
   }
   return options_.files->OpenForRead(path).ok();
 }
 
-absl::StatusOr<std::string> ProfileRecorder::ProfileOf(const Cell& cell,
-                                                       int repeat,
-                                                       double paused_speed) {
+absl::StatusOr<RecordedProfile> ProfileRecorder::ProfileOf(
+    const Cell& cell, int repeat, double paused_speed) {
   const Cell alone = AloneOf(cell);
   const std::string name = absl::StrFormat(
       "%s_%s_b%d_c%.4g_t%.4g.%d", alone.model, alone.mode, alone.batch_size,
       alone.cores_per_host, alone.dilation, repeat + 1);
   const std::string path = JoinPath(options_.folder, name + ".json");
-  if (Has(path, paused_speed)) return path;
+  if (Has(path, paused_speed)) return RecordedProfile{path};
   CellPlace place;
   // Whole records alone have the name that is looked for.
   place.record = path + ".part";
@@ -66,16 +70,18 @@ absl::StatusOr<std::string> ProfileRecorder::ProfileOf(const Cell& cell,
   SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<ParsedJob> job,
                          launcher_->Plan(alone, place));
   const std::string what = "cannot record the computation";
+  const CpuWatch watch;
   SHOAL_RETURN_IF_ERROR(
       Annotate(launcher_
                    ->Run(alone, paused_speed, job.get(), lab.get(),
                          "record_" + name, IsRecorded)
                    .status(),
                what));
+  const double others_cores = watch.OthersCores();
   SHOAL_RETURN_IF_ERROR(
       Annotate(options_.files->Rename(place.record, path), what));
-  recorded_[path] = paused_speed;
-  return path;
+  recorded_[path] = {paused_speed, others_cores > kOthersMost};
+  return RecordedProfile{path, others_cores};
 }
 
 }  // namespace shoal

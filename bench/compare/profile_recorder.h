@@ -18,6 +18,13 @@ struct ProfileRecorderOptions {
   const FileSystem* files = nullptr;  // outlives the recorder
 };
 
+struct RecordedProfile {
+  std::string path;
+  // Mean number of cores that others used while it was recorded
+  // (cpu_watch.h); 0: it was there already.
+  double others_cores = 0;
+};
+
 // Records the computation that replayed cells play (docs/comparing.md).
 // Thread-hostile, as CellLauncher.
 class ProfileRecorder {
@@ -26,23 +33,28 @@ class ProfileRecorder {
   ProfileRecorder(ProfileRecorderOptions options, const CellLauncher* launcher)
       : options_(std::move(options)), launcher_(launcher) {}
 
-  // The path of a profile for a repeat of the cell, which is recorded if it is
+  // A profile for a repeat of the cell, which is recorded if it is
   // not there: of one host of the cell, as it computes beside all else that it
   // does in this mode. Each repeat has its own, since the machine computes
   // faster in some minutes than in others, and is recorded anew if the paused
   // speed is not nearly that of its record: the times of a record are longer by
-  // what pauses cost then.
-  absl::StatusOr<std::string> ProfileOf(const Cell& cell, int repeat,
-                                        double paused_speed);
+  // what pauses cost then. So is one that others disturbed (kOthersMost), after
+  // the run of now, which is disturbed by it.
+  absl::StatusOr<RecordedProfile> ProfileOf(const Cell& cell, int repeat,
+                                            double paused_speed);
 
  private:
-  // Whether there is one, of nearly this paused speed.
+  // Whether there is one that will do, of nearly this paused speed.
   bool Has(const std::string& path, double paused_speed) const;
 
   const ProfileRecorderOptions options_;
   const CellLauncher* const launcher_;
-  // The paused speed of each profile that was recorded, by its path.
-  std::map<std::string, double> recorded_;
+  // Of each profile that was recorded, by its path.
+  struct Recorded {
+    double paused_speed = 1;
+    bool disturbed = false;
+  };
+  std::map<std::string, Recorded> recorded_;
 };
 
 }  // namespace shoal

@@ -109,8 +109,10 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
   }
   if (cell.replayed()) {
     SHOAL_ASSIGN_OR_RETURN(
-        place.profile,
+        const RecordedProfile profile,
         profiles_.ProfileOf(cell, run->repeat, run->paused_speed));
+    place.profile = profile.path;
+    run->others_cores = profile.others_cores;
   }
   SHOAL_RETURN_IF_ERROR(launcher_.CheckRoom(cell, place));
   SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Lab> lab,
@@ -137,7 +139,9 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
     return end.status();
   }
   // Elsewhere the job's own processes may not be children of this one.
-  if (!on_real_hosts()) run->others_cores = watch.OthersCores();
+  if (!on_real_hosts()) {
+    run->others_cores = std::max(run->others_cores, watch.OthersCores());
+  }
   SHOAL_RETURN_IF_ERROR(window.status());
   return Annotate(
       ReadSummary(end->summary, cell, options_.target_auc, run, data),

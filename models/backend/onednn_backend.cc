@@ -20,8 +20,8 @@ extern "C" void omp_set_num_threads(int);
 namespace shoal {
 namespace {
 
-// Rows of so many floats are padded. Rows of 256 are slow by a tenth at most,
-// and those of 1024 are not.
+// Rows of so many floats are padded. Those of 256 would gain 5 to 15 % (see
+// docs/benchmarking.md, "What to try next"), and those of 1024 nothing.
 constexpr int kSlowRow = 512;
 constexpr int kPad = AlignedBuffer<float>::kAlignment / sizeof(float);
 // Fewer uses of a float than this do not pay for its copy.

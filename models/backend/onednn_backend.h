@@ -24,10 +24,11 @@ namespace shoal {
 // parallel region of one thread starts no other thread, so the pool is never
 // created. The setting stays in force; nothing else in Shoal uses OpenMP.
 //
-// Before AVX-512, oneDNN reads operands with rows of 512 floats down their
-// columns. Rows that lie 2 KiB apart share few sets of the caches, so such a
-// product takes a quarter to a half longer (LayerProduct of models_bench). The
-// operand is copied first, into rows that lie a cache line farther apart.
+// On processors without AVX-512, oneDNN reads operands with rows of 512 floats
+// down their columns. Rows that lie 2 KiB apart share few sets of the caches,
+// so such a product takes a quarter to a half longer (LayerProduct of
+// models_bench). The operand is copied first, into rows that lie a cache line
+// farther apart.
 class OneDnnBackend final : public Backend {
  public:
   // FAILED_PRECONDITION if the installed oneDNN uses a thread runtime other

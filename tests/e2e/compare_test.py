@@ -162,6 +162,27 @@ class CompareTest(harness.ShoalTest):
         self.expect_run(cell, cell["runs"][0])
         self.assertIn("other programs used", cell["grey"])
 
+    def test_a_neighbour_of_the_record_disturbs_its_run(self):
+        neighbour = subprocess.Popen([sys.executable, "-c", "while 1: pass"])
+        self.addCleanup(neighbour.wait)
+        self.addCleanup(neighbour.kill)
+        compare = self.start(
+            "compare", "shoal",
+            *self.flags("--modes=ring", "--hosts=1", "--repeats=1",
+                        "--cell_time=1s", "--replay_hosts=1"))
+        profiles = f"{self.out}/profiles/*.json"
+        end = time.monotonic() + 60
+        while not glob.glob(profiles):
+            self.assertLess(time.monotonic(), end, compare.output())
+            time.sleep(.01)
+        neighbour.kill()
+        neighbour.wait()
+        self.assertEqual(compare.wait(60), 0, compare.output())
+        [cell] = self.compared()["cells"]
+        self.expect_run(cell, cell["runs"][0])
+        self.assertEqual(cell["compute"], "replayed")
+        self.assertIn("other programs used", cell["grey"])
+
     def test_a_record_of_another_model_is_refused(self):
         flags = self.flags("--modes=ring", "--hosts=1", "--repeats=1",
                            "--cell_time=300ms", "--replay_hosts=1",

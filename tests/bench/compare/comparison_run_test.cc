@@ -442,6 +442,28 @@ TEST_F(ComparisonRunTest, HostsOfAModeThatDiffersAtTwiceArePlayedAtIt) {
   EXPECT_EQ(found_.cells[1].dilation, 2);
 }
 
+// Runs of a cell that is measured slower are not tries, though the tries are
+// the first of them.
+TEST_F(ComparisonRunTest, WhatWasTriedIsDecidedByTheTriesAlone) {
+  options_.check_dilation = true;
+  options_.comparison.repeats = 5;
+  // The tries of ring differ; then it is as fast at twice as it was.
+  int tries = 0;
+  next_ = [&](const Cell& cell, CellRun run) -> absl::StatusOr<CellRun> {
+    run.samples_per_second =
+        cell.mode == "ring" && cell.dilation == 2 && ++tries <= 3 ? 800 : 1000;
+    return run;
+  };
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(tries, 5);
+  EXPECT_EQ(found_.cells[1].dilation, 2);
+  EXPECT_EQ(found_.cells[1].runs.size(), 5u);
+  ASSERT_TRUE(Run().ok());
+  EXPECT_TRUE(measured_.empty());
+  EXPECT_EQ(found_.cells[1].dilation, 2);
+  EXPECT_EQ(found_.cells[0].dilation, 2);
+}
+
 TEST_F(ComparisonRunTest, CellsThatDifferStillAreGrey) {
   options_.check_dilation = true;
   options_.comparison.repeats = 1;

@@ -288,6 +288,9 @@ TEST_F(PauseMeterTest, WhatIsNotKnownIsThatOfAnotherKind) {
   of_a.mode = "ring";
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(of_a), .8);
   EXPECT_EQ(*meter.SpeedFor(Hosts(2, 16)), 1);
+  // Too long ago.
+  now_ += PauseMeter::kOldest + absl::Seconds(1);
+  EXPECT_EQ(*meter.SpeedFor(of_a), 1);
 }
 
 TEST_F(PauseMeterTest, AComparisonThatGoesOnKnowsWhatWasMeasured) {
