@@ -257,7 +257,8 @@ void DrawLevels(const LineChart& chart, const LinePlot& plot,
   }
 }
 
-// The x of a point: points of a series are `shift` pixels beside their place.
+// The path through the points of a series, which are `shift` pixels beside
+// their place.
 std::string Path(const LineSeries& series, const LinePlot& plot, double shift) {
   std::string path;
   for (const LinePoint& point : series.points) {

@@ -126,6 +126,21 @@ double SumOf(const RoleBytes& bytes) {
          bytes.ps_received;
 }
 
+double BytesThatLeaveHost(const RoleBytes& bytes, int hosts) {
+  const double ring = bytes.worker_sent - bytes.ps_received;
+  const double to_and_from_servers = bytes.ps_received + bytes.ps_sent;
+  return std::max(ring, 0.0) + to_and_from_servers * (hosts - 1) / hosts;
+}
+
+std::optional<FigureSpread> LinkUse(const Cell& cell) {
+  if (cell.bits_per_second <= 0) return std::nullopt;
+  return SpreadOf(cell, [&](const CellRun& run) -> std::optional<double> {
+    if (!run.bytes_per_sample || !run.samples_per_second) return {};
+    return 8 * BytesThatLeaveHost(*run.bytes_per_sample, cell.hosts) *
+           *run.samples_per_second / cell.hosts / cell.bits_per_second;
+  });
+}
+
 std::optional<FigureSpread> BytesOfSample(const Cell& cell) {
   return SpreadOf(cell, [](const CellRun& run) -> std::optional<double> {
     if (!run.bytes_per_sample) return {};
@@ -211,6 +226,13 @@ std::string SettingText(double number) { return absl::StrFormat("%g", number); }
 
 std::string CoresText(double cores) {
   return absl::StrCat(SettingText(cores), cores == 1 ? " core" : " cores");
+}
+
+std::string EqualBatchText(const Comparison& comparison) {
+  return absl::StrCat("Equal in all cells: ",
+                      comparison.equal_batch == "global"
+                          ? "the batch of all workers together."
+                          : "the batch of each worker.");
 }
 
 std::string DifferenceText(double measured, double expected) {

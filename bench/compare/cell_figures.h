@@ -63,6 +63,13 @@ std::optional<double> StateShare(const Cell& cell, const std::string& state);
 // formula's.
 std::optional<FigureSpread> BytesOfSample(const Cell& cell);
 double SumOf(const RoleBytes& bytes);
+// What leaves a host, of the bytes that its processes send for a sample. Of the
+// bytes between workers and servers, one part in `hosts` stays on the host.
+double BytesThatLeaveHost(const RoleBytes& bytes, int hosts);
+// Share of its bandwidth that a host's link out carries: 8 × bytes that leave
+// the host × samples/s ÷ hosts ÷ bits a second. Headers, which take some 4 %
+// more, are not in it. nullopt: also if the links have no known limit.
+std::optional<FigureSpread> LinkUse(const Cell& cell);
 
 // T(n) / (n · T(1)): the median samples/s of `cell` beside hosts times that of
 // the same cell on one host, on any network, or of its mode without backup
@@ -91,6 +98,8 @@ std::string SpreadText(const std::optional<FigureSpread>& spread,
 std::string SettingText(double number);
 // "1 core", "0.5 cores".
 std::string CoresText(double cores);
+// "Equal in all cells: the batch of each worker."
+std::string EqualBatchText(const Comparison& comparison);
 // A difference in percent with its sign: "+0.6 %".
 std::string DifferenceText(double measured, double expected);
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "bench/compare/cell_figures.h"
+#include "bench/compare/cell_mode.h"
 #include "bench/compare/html_table.h"
 #include "bench/compare/report_panels.h"
 #include "bench/compare/report_sections.h"
@@ -21,6 +22,7 @@ namespace {
 // Seconds that a host's link out is used for one of the host's samples, beside
 // the processor seconds of the worker for it.
 struct ShareTime {
+  std::string mode;
   double link = 0;
   double compute = 0;
   bool is_long() const { return link > compute; }
@@ -30,14 +32,6 @@ std::optional<double> Median(const Cell& cell, RunFigure figure) {
   const std::optional<FigureSpread> spread = SpreadOf(cell, figure);
   if (!spread.has_value()) return std::nullopt;
   return spread->median;
-}
-
-// What leaves a host, of the bytes that its processes send for a sample. Of the
-// bytes between workers and servers, one part in `hosts` stays on the host.
-double BytesThatLeave(const RoleBytes& bytes, int hosts) {
-  const double ring = bytes.worker_sent - bytes.ps_received;
-  const double to_and_from_servers = bytes.ps_received + bytes.ps_sent;
-  return std::max(ring, 0.0) + to_and_from_servers * (hosts - 1) / hosts;
 }
 
 // Of the cell whose link is used least; nullopt: no cell has the figures, or
@@ -53,7 +47,7 @@ std::optional<ShareTime> TimeToShare(const std::vector<const Cell*>& cells,
     const auto bytes =
         Median(*cell, [&](const CellRun& run) -> std::optional<double> {
           if (!run.bytes_per_sample) return std::nullopt;
-          return BytesThatLeave(*run.bytes_per_sample, hosts);
+          return BytesThatLeaveHost(*run.bytes_per_sample, hosts);
         });
     const auto compute =
         Median(*cell, [](const CellRun& run) -> std::optional<double> {
@@ -61,7 +55,8 @@ std::optional<ShareTime> TimeToShare(const std::vector<const Cell*>& cells,
           return run.cpu_seconds_per_sample->worker;
         });
     if (!bytes.has_value() || !compute.has_value()) continue;
-    const ShareTime time = {8 * *bytes / cell->bits_per_second, *compute};
+    const ShareTime time = {ModeName(*cell), 8 * *bytes / cell->bits_per_second,
+                            *compute};
     if (!least.has_value() || time.link < least->link) least = time;
   }
   return least;
@@ -110,6 +105,7 @@ std::string ArticlesSection(const Comparison& comparison) {
                    {"batch", "equal batch"},
                    {"network", "network", false},
                    {"hosts", "hosts"},
+                   {"mode", "by the link of", false},
                    {"link", "link, µs a sample"},
                    {"compute", "worker, µs a sample"},
                    {"time", "time to share", false},
@@ -134,7 +130,7 @@ std::string ArticlesSection(const Comparison& comparison) {
           absl::StrCat(panel.model, "_", panel.batch, "_", panel.network, "_",
                        hosts),
           false,
-          {panel.model, batch, panel.network, absl::StrCat(hosts),
+          {panel.model, batch, panel.network, absl::StrCat(hosts), time->mode,
            FigureText(time->link * 1e6), FigureText(time->compute * 1e6),
            time->is_long() ? "long" : "short", best});
     }

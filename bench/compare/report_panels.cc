@@ -161,13 +161,6 @@ std::vector<BarGroup> BarsByHosts(
   return groups;
 }
 
-std::string EqualBatchText(const Comparison& comparison) {
-  return absl::StrCat("Equal in all cells: ",
-                      comparison.equal_batch == "global"
-                          ? "the batch of all workers together."
-                          : "the batch of each worker.");
-}
-
 std::vector<ChartKey> StylesOnly() {
   std::vector<ChartKey> keys;
   for (int style = 0; style < kChartStyles; ++style) {

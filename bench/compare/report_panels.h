@@ -45,9 +45,6 @@ ChartLook LookOf(const Cell& cell);
 void SetFrame(absl::string_view id, absl::string_view title,
               absl::string_view about, ChartFrame* frame);
 
-// "Equal in all cells: the batch of each worker."
-std::string EqualBatchText(const Comparison& comparison);
-
 // Keys of a bar chart whose bars say by their labels what they are: one for
 // each style, which is also its index.
 std::vector<ChartKey> StylesOnly();

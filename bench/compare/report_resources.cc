@@ -109,14 +109,18 @@ constexpr StateOfStep kStates[] = {
     {"wait_step", 3, ChartHatch::kFlat},
     {"wait_ring", 6, ChartHatch::kRising}};
 
-// The states that some run has, in the order above; others after these.
+// A state that takes less of a step is shown as 0.0 %.
+constexpr double kLeastShare = .0005;
+
+// The states that some cell has, in the order above; others after these.
 std::vector<StateOfStep> StatesOf(const Comparison& comparison,
                                   std::vector<std::string>* others) {
   std::vector<StateOfStep> states;
   const auto is_there = [&](const std::string& key) {
     return std::any_of(comparison.cells.begin(), comparison.cells.end(),
                        [&](const Cell& cell) {
-                         return StateShare(cell, key).value_or(0) > 0;
+                         return StateShare(cell, key).value_or(0) >=
+                                kLeastShare;
                        });
   };
   for (const StateOfStep& state : kStates) {
@@ -194,6 +198,9 @@ std::string BytesSection(const Comparison& comparison) {
            return cell.formula ? FigureText((*cell.formula).*role.member) : "–";
          }});
   }
+  picture.columns.push_back(
+      {"link_use", "link out used, %",
+       [](const Cell& cell) { return SpreadText(LinkUse(cell), 100); }});
   picture.columns.push_back({"bytes", "all", [](const Cell& cell) {
                                return SpreadText(BytesOfSample(cell));
                              }});
@@ -217,10 +224,8 @@ std::string StatesSection(const Comparison& comparison) {
   picture.title = "Share of the workers' time";
   picture.words =
       "What the workers do with their time after the warm-up: the share of "
-      "each "
-      "state, mean of the runs. Work is plain, waiting is hatched. A state "
-      "that "
-      "no cell has is left out.";
+      "each state, mean of the runs. Work is plain, waiting is hatched. A "
+      "state that takes .05 % of a step in no cell is left out.";
   picture.missing = "no run told the states of its workers";
   picture.chart.axis = {"share of the workers' time, %"};
   picture.chart.axis.most = 100;

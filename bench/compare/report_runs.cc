@@ -45,7 +45,7 @@ std::string DilationVerdictText(const std::string& verdict) {
 // it was not measured.
 std::string PausesText(const Comparison& comparison) {
   std::vector<double> speeds;
-  int not_measured = 0;
+  int no_more = 0;      // runs
   double too_slow = 0;  // most that was not made up for
   for (const Cell& cell : comparison.cells) {
     const double least = LeastPausedSpeed(cell, comparison.cores);
@@ -54,7 +54,7 @@ std::string PausesText(const Comparison& comparison) {
         speeds.push_back(run.paused_speed);
         too_slow = std::max(too_slow, 1 - run.paused_speed / least);
       } else if (cell.dilation > 1) {
-        ++not_measured;
+        ++no_more;
       }
     }
   }
@@ -70,10 +70,12 @@ std::string PausesText(const Comparison& comparison) {
       "processor times in this report are those of a host that is never "
       "paused.",
       spread->median, spread->least, spread->most);
-  if (not_measured > 0) {
-    absl::StrAppendFormat(
-        &text, " It was not measured for %s, whose hosts got no more.",
-        Counted(static_cast<uint64_t>(not_measured), "run"));
+  if (no_more > 0) {
+    absl::StrAppendFormat(&text,
+                          " In %s hosts got no more, since pauses cost nothing "
+                          "or it could not be "
+                          "measured.",
+                          Counted(static_cast<uint64_t>(no_more), "run"));
   }
   if (too_slow > 0) {
     absl::StrAppendFormat(

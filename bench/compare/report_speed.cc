@@ -81,15 +81,15 @@ std::string SlowHost(const Cell& cell) {
 std::string SpeedSection(const Comparison& comparison) {
   std::string html = HtmlParagraph(
       "Median of the runs, with a bar from the least to the largest. Beside "
-      "each "
-      "point: the efficiency T(n) / (n · T(1)), where T(n) is the median of "
-      "samples/s on n hosts. 1.00 means that n hosts are n times as "
-      "fast as one. A computed cell is beside a computed one, and a replayed "
-      "cell, which takes recorded times in place of computing and is on a line "
-      "of its own, beside a replayed one. "
-      "There is no efficiency "
-      "where the cell of one host was not measured or is out of verdicts. An "
-      "epoch is all rows of the data at this speed.");
+      "each point: the efficiency T(n) / (n · T(1)), where T(n) is the median "
+      "of samples/s on n hosts. 1.00 means that n hosts are n times as fast as "
+      "one. A computed cell is beside a computed one, and a replayed cell, "
+      "which takes recorded times in place of computing and is on a line of "
+      "its own, beside a replayed one. There is no efficiency where the cell "
+      "of one host was not measured or is out of verdicts. An epoch is all "
+      "rows of the data at this speed. Where hosts were played, the table has "
+      "the dilation t: an efficiency beside a host of another t also has what "
+      "a host loses by being played more slowly.");
   int number = 0;
   for (const ReportPanel& panel : PanelsOf(comparison)) {
     LineChart chart = SpeedChart(comparison, panel);
@@ -124,6 +124,10 @@ std::string SpeedSection(const Comparison& comparison) {
            return SpreadText(
                SpreadOf(c, [](const CellRun& r) { return r.epoch_seconds; }));
          }}};
+    if (comparison.where == "lab") {
+      columns.push_back({"dilation", "dilation t",
+                         [](const Cell& c) { return FigureText(c.dilation); }});
+    }
     if (const auto price = comparison.price_per_host_hour) {
       columns.push_back(
           {"epoch_cost", "cost of an epoch", [price = *price](const Cell& c) {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "bench/compare/cell_figures.h"
 #include "bench/compare/html_table.h"
 #include "bench/compare/report_panels.h"
 #include "bench/compare/report_sections.h"
@@ -54,18 +55,20 @@ std::string BehindText(const ModeVerdict& verdict) {
 
 // All verdicts at a glance; "" for files of older versions.
 std::string VerdictTable(const Comparison& comparison) {
-  HtmlTable table("verdicts",
-                  "All verdicts. Behind it: how many times as long a mode "
-                  "takes as the first one",
-                  {{"model", "model", false},
-                   {"hosts", "hosts"},
-                   {"network", "network", false},
-                   {"batch", "batch of a worker"},
-                   {"slow_host", "slow host", false},
-                   {"compute", "compute", false},
-                   {"first", "first", false},
-                   {"behind", "behind it", false},
-                   {"out", "out of verdicts", false}});
+  HtmlTable table(
+      "verdicts",
+      absl::StrCat("All verdicts. ", EqualBatchText(comparison),
+                   " Behind it: how many times as long a mode takes as the "
+                   "first one"),
+      {{"model", "model", false},
+       {"hosts", "hosts"},
+       {"network", "network", false},
+       {"batch", "batch of a worker"},
+       {"slow_host", "slow host", false},
+       {"compute", "compute", false},
+       {"first", "first", false},
+       {"behind", "behind it", false},
+       {"out", "out of verdicts", false}});
   bool known = false;
   for (const ModeVerdict& verdict : comparison.verdicts) {
     known |= !verdict.first.empty() || !verdict.out.empty();

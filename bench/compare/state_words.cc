@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "bench/compare/cell_figures.h"
@@ -53,6 +55,25 @@ std::string WordsFor(const Cell& cell, const std::string& state) {
   return servers ? words : std::string(absl::StripSuffix(words, kOrAPush));
 }
 
+// "its hosts' cores are 64 % busy, their links 52 %", or as much of it as is
+// known.
+std::string BusyWords(const Cell& cell) {
+  if (cell.straggler.has_value()) return "";
+  const char* const whose = cell.hosts == 1 ? "its host's" : "its hosts'";
+  std::string words;
+  const std::optional<FigureSpread> cores = BusyCoresOfHost(cell);
+  if (cores.has_value() && cell.cores_per_host > 0) {
+    absl::StrAppendFormat(&words, "%s cores are %.0f %% busy", whose,
+                          100 * cores->median / cell.cores_per_host);
+  }
+  const std::optional<FigureSpread> link = LinkUse(cell);
+  if (!link.has_value()) return words;
+  const double percent = 100 * link->median;
+  return words.empty()
+             ? absl::StrFormat("%s links are %.0f %% busy", whose, percent)
+             : absl::StrFormat("%s, their links %.0f %%", words, percent);
+}
+
 }  // namespace
 
 std::string StateWords(absl::string_view state) {
@@ -91,13 +112,19 @@ std::string LimitWords(const Cell& cell) {
                             absl::StripPrefix(what, "wait "), 100 * share);
     }
   }
-  return words;
+  const std::string busy = words.empty() ? "" : BusyWords(cell);
+  return busy.empty() ? words : absl::StrCat(words, "; ", busy);
 }
 
 std::string LimitRule() {
   return absl::StrFormat(
       "What limits a mode is what its workers wait for, each wait of %.0f %% "
-      "of a step or more; if there is none, the work that takes longest.",
+      "of a step or more; if there is none, the work that takes longest. "
+      "Workers and servers share the cores of a host: where these are busy all "
+      "the time, who waits for a server or for others waits for a core. Cores "
+      "are busy by the processor time of workers and servers, links by the "
+      "bytes that leave a host beside the link's rate, of which headers take "
+      "some 4 %% more.",
       100 * kNextToNothing);
 }
 

@@ -16,8 +16,10 @@ std::string StateWords(absl::string_view state);
 // What limits the cell, by the mean of its runs: what its workers wait for,
 // from the longest wait down to 5 % of a step, such as "its workers wait for
 // pulled variables 58 % of a step, for answers to pushes 12 %"; or, if no wait
-// is as long, the work that takes longest. Empty: no run told the states of its
-// workers.
+// is as long, the work that takes longest. Then how busy its hosts are, by the
+// medians: "its hosts' cores are 64 % busy, their links 52 %"; each as far as
+// it is known, and neither with a slow host, which has cores of its own. Empty:
+// no run told the states of its workers.
 std::string LimitWords(const Cell& cell);
 // The rule of LimitWords, for a reader.
 std::string LimitRule();

@@ -6,6 +6,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "base/listed.h"
+#include "bench/compare/cell_figures.h"
 #include "bench/compare/dilation_check.h"
 #include "bench/compare/grey_reason.h"
 #include "bench/compare/state_words.h"
@@ -32,7 +33,7 @@ std::string GreyRule(absl::string_view where) {
     reasons.push_back(absl::StrFormat(
         "if its mode on its number of hosts differs from itself at twice the "
         "dilation, by more than %.0f %% and so that their spreads do not "
-        "overlap",
+        "overlap, or failed when it was tried at that",
         100 * kDilationTolerance));
   }
   return absl::StrCat("A cell is grey, and in no verdict, ",
@@ -64,6 +65,7 @@ std::string VerdictText(const Comparison& found) {
     absl::StrAppend(&text, absl::StrReplaceAll(verdict.text, {{"\n", "\n  "}}),
                     "\n");
   }
+  if (!text.empty()) absl::StrAppend(&text, EqualBatchText(found), "\n");
   for (const std::string& rule : RulesOf(found)) {
     absl::StrAppend(&text, "Rule: ", rule, "\n");
   }

@@ -16,6 +16,9 @@
 namespace shoal {
 namespace {
 
+// By so much bandwidths differ at which a lead is looked for.
+constexpr double kStep = 1.05;
+
 // A prediction is not known to more digits than two.
 double TwoDigits(double bits) {
   const double unit = std::pow(10, std::floor(std::log10(bits)) - 1);
@@ -34,15 +37,12 @@ TurnQuestion QuestionOf(const Cell& best, const Cell& other) {
   return question;
 }
 
-// The mode that the planner takes for the faster one over links of this
-// bandwidth; "" if neither is.
-std::string FastestAt(const ModeTurn& turn, double bits) {
-  const ModeShape* fastest =
-      turn.crossovers.empty() ? turn.ahead : turn.crossovers.front().from;
-  for (const Crossover& crossover : turn.crossovers) {
-    if (crossover.bits_per_second <= bits) fastest = crossover.to;
-  }
-  return fastest == nullptr ? "" : fastest->name;
+// Whether the planner takes `other` for clearly faster than `best` over links
+// of this bandwidth.
+bool IsAheadAt(const Cell& best, const Cell& other,
+               const Calibration& calibration, double bits) {
+  const auto ratio = PredictedRatio(calibration, QuestionOf(other, best), bits);
+  return ratio.ok() && *ratio >= 1 + kClearLead;
 }
 
 // The cell of a mode on a network, or nullptr.
@@ -57,7 +57,8 @@ const Cell* FindCell(const std::vector<const Cell*>& cells,
 }
 
 // Where one of two modes was measured to be clearly faster on another network,
-// and the planner or its search for turns does not say so; or "".
+// and the planner or its search for turns does not say so, or where the planner
+// takes `other` for the faster one and the two do not differ; or "".
 std::string WrongElsewhere(const Cell& best, const Cell& other,
                            const Calibration& calibration, const ModeTurn& turn,
                            const std::vector<const Cell*>& elsewhere) {
@@ -67,9 +68,14 @@ std::string WrongElsewhere(const Cell& best, const Cell& other,
     if (two == nullptr || one->bits_per_second <= 0) continue;
     const auto speed = RankedSpread(*one, &CellRun::samples_per_second);
     const auto other_speed = RankedSpread(*two, &CellRun::samples_per_second);
-    if (!speed.has_value() || !other_speed.has_value() ||
-        speed->Overlaps(*other_speed)) {
-      continue;
+    if (!speed.has_value() || !other_speed.has_value()) continue;
+    if (speed->Overlaps(*other_speed)) {
+      const auto ratio = PredictedRatio(calibration, QuestionOf(*one, *two),
+                                        one->bits_per_second);
+      if (!ratio.ok() || *ratio > 1 / (1 + kClearLead)) continue;
+      return absl::StrCat("the planner takes ", ModeName(*two),
+                          " for faster than ", ModeName(*one), " at ",
+                          one->network, ", where they do not differ");
     }
     const bool is_first = speed->median > other_speed->median;
     const Cell& faster = is_first ? *one : *two;
@@ -133,23 +139,39 @@ class Gathered {
 
   // `behind`: `other` was measured to be slower than the best one, and not only
   // level.
-  void Add(const Cell& other, bool behind, const ModeTurn& turn) {
-    const std::string fastest = FastestAt(turn, best_.bits_per_second);
-    std::optional<Turn> above, below;
-    for (const Crossover& crossover : turn.crossovers) {
-      const Turn here = {crossover.bits_per_second, &other,
-                         crossover.extrapolated};
-      if (crossover.bits_per_second > best_.bits_per_second) {
-        if (!above.has_value()) above = here;
-      } else {
-        below = here;
-      }
-    }
-    if (fastest == other.mode) {
+  void Add(const Cell& other, bool behind, const Calibration& calibration,
+           const ModeTurn& turn) {
+    const double here = best_.bits_per_second;
+    const auto is_ahead = [&](double bits) {
+      return IsAheadAt(best_, other, calibration, bits);
+    };
+    // Without a crossover `other` may be ahead elsewhere and level here.
+    if (is_ahead(here) ||
+        (turn.ahead != nullptr && turn.ahead->name == other.mode)) {
       (behind ? against_ : level_).push_back(ModeName(other));
       return;
     }
-    if (turn.crossovers.empty()) {
+    std::optional<Turn> above, below;
+    // Below the first crossover a mode may be ahead by less than counts.
+    bool was_ahead = false;
+    if (!turn.crossovers.empty()) {
+      const double first = turn.crossovers.front().bits_per_second;
+      for (double bits = kLeastBits; bits < first; bits *= kStep) {
+        was_ahead = was_ahead || is_ahead(bits);
+      }
+    }
+    for (const Crossover& crossover : turn.crossovers) {
+      const Turn one = {crossover.bits_per_second, &other,
+                        crossover.extrapolated};
+      const bool becomes_faster = crossover.to->name == other.mode;
+      if (crossover.bits_per_second > here) {
+        if (becomes_faster && !above.has_value()) above = one;
+      } else if (!becomes_faster && was_ahead) {
+        below = one;
+      }
+      was_ahead = becomes_faster;
+    }
+    if (!above.has_value() && !below.has_value()) {
       never_.push_back(ModeName(other));
       extrapolated_ = extrapolated_ || turn.extrapolated;
     }
@@ -278,7 +300,7 @@ VerdictTurn TurnFinder::Find(const Cell& best,
       std::string wrong =
           WrongElsewhere(best, *other, *calibration, *turn, elsewhere);
       if (wrong.empty()) {
-        gathered.Add(*other, others == &behind, *turn);
+        gathered.Add(*other, others == &behind, *calibration, *turn);
       } else {
         gathered.AddWrong(std::move(wrong));
       }

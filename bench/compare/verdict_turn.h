@@ -26,7 +26,8 @@ struct VerdictTurn {
 inline constexpr char kTurnRule[] =
     "What is predicted was not measured: it is what shoal plan says of other "
     "bandwidths, calibrated on the computed cells of this comparison. It is of "
-    "samples/s alone, never of AUC. Another mode counts as faster from 3 % on. "
+    "samples/s alone, never of AUC, and of the modes alone that it names. "
+    "Another mode counts as faster from 3 % on. "
     "Extrapolated: outside of what was measured.";
 
 // Asks the planner (plan/mode_turn.h) at which bandwidth another mode than the
@@ -35,8 +36,9 @@ inline constexpr char kTurnRule[] =
 // left out. So is a mode that the planner takes for faster on the measured
 // network, where it was not, and one of which another measured network says
 // something else: one of the two has a clear lead there, which the planner, or
-// its search for turns, does not see. A prediction that is wrong where it can
-// be checked is no guide elsewhere. Thread-compatible.
+// its search for turns, does not see; or the planner takes the other mode for
+// faster there, where the two do not differ. A prediction that is wrong where
+// it can be checked is no guide elsewhere. Thread-compatible.
 class TurnFinder {
  public:
   // The calibration for a model on so many hosts, or why there is none.

@@ -143,6 +143,26 @@ TEST(CellFiguresTest, BatchesThatAreNotEqualHavePanelsOfTheirOwn) {
   EXPECT_EQ(PanelsOf(all).size(), 2);
 }
 
+TEST(CellFiguresTest, WhatGoesToTheOwnServerDoesNotLeaveAHost) {
+  const RoleBytes served = {.worker_sent = 400,
+                            .worker_received = 300,
+                            .ps_sent = 300,
+                            .ps_received = 400};
+  EXPECT_EQ(BytesThatLeaveHost(served, 4), 525);
+  EXPECT_EQ(BytesThatLeaveHost(served, 1), 0);
+  // What a worker sends and no server receives goes to the next rank.
+  RoleBytes hybrid = served;
+  hybrid.worker_sent += 600;
+  EXPECT_EQ(BytesThatLeaveHost(hybrid, 4), 1125);
+
+  Cell cell = OneCell("hybrid", 4, "1gbit", 1e9, {40'000});
+  EXPECT_FALSE(LinkUse(cell).has_value());
+  cell.runs[0].bytes_per_sample = hybrid;
+  EXPECT_DOUBLE_EQ(LinkUse(cell)->median, .09);
+  cell.bits_per_second = 0;
+  EXPECT_FALSE(LinkUse(cell).has_value());
+}
+
 TEST(CellFiguresTest, ACellWithoutAGoodRunIsOut) {
   EXPECT_EQ(WhyOut(OneCell("async", 1, "none", 0, {1})), "");
   Cell cell = OneCell("async", 1, "none", 0, {-1});

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "bench/compare/cell_figures.h"
 #include "bench/compare/comparison_json.h"
 #include "bench/compare/text_file.h"
 #include "gmock/gmock.h"
@@ -117,6 +118,11 @@ std::map<std::string, OfRun> RunFigures(const Comparison& comparison,
     const RoleBytes& b = *r.bytes_per_sample;
     return b.worker_sent + b.worker_received + b.ps_sent + b.ps_received;
   };
+  of["link_use"] = [&](const CellRun& r) -> std::optional<double> {
+    if (!r.bytes_per_sample || cell.bits_per_second <= 0) return {};
+    return 800 * BytesThatLeaveHost(*r.bytes_per_sample, cell.hosts) *
+           *r.samples_per_second / cell.hosts / cell.bits_per_second;
+  };
   return of;
 }
 
@@ -177,6 +183,8 @@ class ReadBack {
       EXPECT_EQ(text, absl::StrCat("out of verdicts: ", cell.grey));
     } else if (key == "learning_rate") {
       ExpectReads(text, cell.learning_rate);
+    } else if (key == "dilation") {
+      ExpectReads(text, cell.dilation);
     } else if (key == "cores_per_host") {
       ExpectReads(text, cell.cores_per_host);
     } else if (key == "efficiency") {

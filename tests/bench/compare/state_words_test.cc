@@ -100,6 +100,33 @@ TEST(LimitWordsTest, OfARingNamesNoPush) {
             "its workers wait for the others of the ring 40 % of a step");
 }
 
+TEST(LimitWordsTest, SaysHowBusyTheHostsAre) {
+  Cell cell = CellWith({{{"compute", .4}, {"wait_pull", .6}}});
+  cell.cores_per_host = 2;
+  cell.bits_per_second = 1e6;
+  CellRun& run = cell.runs[0];
+  run.samples_per_second = 100;
+  // 50 samples/s of each host: 1.28 of its 2 cores, and half of 1,300 + 1,200
+  // bytes a sample that leave it.
+  run.cpu_seconds_per_sample = RoleFigures{.worker = .02, .ps = .0056};
+  run.bytes_per_sample = RoleBytes{.worker_sent = 1300,
+                                   .worker_received = 1200,
+                                   .ps_sent = 1200,
+                                   .ps_received = 1300};
+  const std::string waits =
+      "its workers wait for pulled variables 60 % of a step";
+  EXPECT_EQ(LimitWords(cell),
+            waits + "; its hosts' cores are 64 % busy, their links 50 %");
+  cell.cores_per_host = 0;  // not known
+  EXPECT_EQ(LimitWords(cell), waits + "; its hosts' links are 50 % busy");
+  cell.bits_per_second = 0;  // no limit that is known
+  EXPECT_EQ(LimitWords(cell), waits);
+  cell.cores_per_host = 2;
+  EXPECT_EQ(LimitWords(cell), waits + "; its hosts' cores are 64 % busy");
+  cell.straggler = Straggler{1, .5};
+  EXPECT_EQ(LimitWords(cell), waits);
+}
+
 TEST(LimitWordsTest, SaysNothingWithoutStates) {
   EXPECT_EQ(LimitWords(CellWith({{}})), "");
   EXPECT_EQ(LimitWords(Cell()), "");

@@ -32,6 +32,7 @@ TEST(VerdictTextTest, EachRuleStandsOnceBelowTheVerdicts) {
   EXPECT_EQ(VerdictText(found),
             absl::StrCat("ring is best\n  ring: 9 s\n  sync: 10 s\n"
                          "sync is best\n"
+                         "Equal in all cells: the batch of each worker.\n"
                          "Rule: the fastest is best\n"
                          "Rule: ",
                          LimitRule(),
@@ -47,7 +48,8 @@ TEST(VerdictTextTest, EachRuleStandsOnceBelowTheVerdicts) {
                         "carry, if others used more than 0.15 of a core during "
                         "a run or if its mode on its number of hosts differs "
                         "from itself at twice the dilation, by more than 5 % "
-                        "and so that their spreads do not overlap."));
+                        "and so that their spreads do not overlap, or failed "
+                        "when it was tried at that."));
   found.where = "hosts";
   EXPECT_THAT(VerdictText(found), HasSubstr("if a run of it failed.\n"));
 }

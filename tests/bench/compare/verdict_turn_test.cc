@@ -1,5 +1,6 @@
 #include "bench/compare/verdict_turn.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -114,8 +115,15 @@ TEST_F(VerdictTurnTest, APredictionThatIsWrongOnAnotherNetworkIsLeftOut) {
   Cell fast_ring = WithSpeed(CellOf("ring", high_ * 2), 1000);
   const Cell fast_sync = WithSpeed(CellOf("sync", high_ * 2), 1200);
   EXPECT_EQ(find(fast_ring, fast_sync).missing, "");
-  // A single run may be off by 5 %.
-  EXPECT_EQ(find(WithSpeed(fast_ring, 1290), fast_sync).missing, "");
+  // Where the two do not differ, it is not faster: a single run may be off by
+  // 5 %.
+  EXPECT_EQ(find(WithSpeed(fast_ring, 1290), fast_sync).missing,
+            "the planner takes sync for faster than ring at a network, where "
+            "they do not differ");
+  // There no lead of the first mode of the verdict is predicted either.
+  const Cell middle_ring = WithSpeed(CellOf("ring", between * 1.01), 1000);
+  const Cell middle_sync = WithSpeed(CellOf("sync", between * 1.01), 1000);
+  EXPECT_EQ(find(middle_ring, middle_sync).missing, "");
   const VerdictTurn wrong = find(fast_sync, WithSpeed(fast_ring, 1500));
   EXPECT_EQ(wrong.text, "");
   EXPECT_EQ(wrong.missing,
@@ -182,6 +190,53 @@ TEST_F(VerdictTurnTest, AModeThatIsLevelHereMayBeFasterElsewhere) {
   EXPECT_EQ(fast.missing,
             "the planner takes sync for faster than ring on this network "
             "already, where they do not differ");
+}
+
+// Below the first turn a mode may be ahead by less than counts as faster.
+TEST_F(VerdictTurnTest, ASmallLeadIsNoTurn) {
+  const TurnQuestion question = {
+      .mode = "sync", .other = "async", .hosts = 4, .cores = 4};
+  const auto most_lead = [&](const Calibration& calibration, double below) {
+    double most = 0;
+    for (double bits = kLeastBits; bits < below; bits *= 1.02) {
+      most = std::max(most, *PredictedRatio(calibration, question, bits));
+    }
+    return most;
+  };
+  Calibration small = ExampleCalibration();
+  Calibration large = small;
+  double turn_of_small = 0, turn_of_large = 0;
+  for (double factor = .8; factor < 1.2; factor += .002) {
+    Calibration calibration = ExampleCalibration();
+    calibration.corrections = {{"sync", factor}};
+    const auto turn = FindModeTurn(calibration, question);
+    if (turn->crossovers.size() != 1 ||
+        turn->crossovers[0].to->name != std::string("async")) {
+      continue;
+    }
+    const double at = turn->crossovers[0].bits_per_second;
+    const double lead = most_lead(calibration, at);
+    if (lead > 1.001 && lead < 1 + kClearLead) {
+      small = calibration;
+      turn_of_small = at;
+    }
+    if (lead > 1.05) {
+      large = calibration;
+      turn_of_large = at;
+    }
+  }
+  ASSERT_GT(turn_of_small, 0);
+  ASSERT_GT(turn_of_large, 0);
+  const auto find = [](const Calibration& calibration, double bits) {
+    const Cell sync = CellOf("sync", bits);
+    return Finder(calibration)
+        .Find(CellOf("async", bits), {&sync}, {}, {})
+        .text;
+  };
+  EXPECT_THAT(find(small, turn_of_small * 2),
+              HasSubstr("at no bandwidth from 100 Mbit/s to 400 Gbit/s would "
+                        "sync be faster than async"));
+  EXPECT_THAT(find(large, turn_of_large * 2), HasSubstr("below about"));
 }
 
 TEST_F(VerdictTurnTest, AModeThatIsFasterThoughNotTheBestIsLeftOut) {
