@@ -234,7 +234,7 @@ class VerdictMaker {
     const std::string name = ModeName(*best.cell);
     lines_ = {""};
     std::vector<std::string> equal;  // names of verdict_.first
-    std::string next;  // the first mode behind, and by how much
+    std::string next, by;  // the first mode behind, and by how much
     for (const Ranked& other : ranked) {
       const std::string mode = ModeName(*other.cell);
       std::string line =
@@ -248,7 +248,10 @@ class VerdictMaker {
         verdict_.behind.push_back({ModeWord(*other.cell), ratio});
         const std::string times =
             absl::StrFormat("takes %.2f times as long", ratio);
-        if (next.empty()) next = absl::StrCat(mode, ", the next, ", times);
+        if (next.empty()) {
+          next = mode;
+          by = times;
+        }
         absl::StrAppend(&line, ", ", times, " as ", name);
         slower_.push_back(other.cell);
       }
@@ -264,11 +267,14 @@ class VerdictMaker {
       lines_[0] = absl::StrCat(
           Place(), ": no difference between ", Listed(equal, "and"),
           ", since their spreads overlap",
-          next.empty() ? "" : absl::StrCat("; ", next, " as ", name));
+          next.empty() ? ""
+                       : absl::StrCat("; ", next, ", the first that differs, ",
+                                      by, " as ", name));
       return;
     }
     verdict_.best = ModeWord(*best.cell);
-    lines_[0] = absl::StrCat(Place(), ": ", name, " ", wins, "; ", next);
+    lines_[0] = absl::StrCat(Place(), ": ", name, " ", wins, "; ", next,
+                             ", the next, ", by);
     CompareAuc(ranked);
   }
 

@@ -2,9 +2,9 @@
 """Do two calibrations order the modes alike?
 
 Plans one cluster after another by each of two files compare.json, for example of
-two days: up to 32 hosts, for each model and network that both files have. Prints
-how many pairs of modes have opposite leads, of more than --lead each, and by how
-much samples a second differ.
+two days: up to 32 hosts, for each model, network and mode that both files have.
+Prints how many pairs of modes have opposite leads, of more than --lead each, and by
+how much samples a second differ.
 
   bench/e2e/plans_alike.py [--bin=build/release/bin] [--lead=0.03] FIRST.json SECOND.json
 """
@@ -33,6 +33,12 @@ def plan(bin_dir, path, model, network, cores):
             for row in json.loads(text)["predictions"]}
 
 
+def measured_modes(path, model):
+    """Modes of the model's cells: a plan has others too, by what is like them."""
+    return {cell["mode"] for cell in beside.read(path)["cells"]
+            if cell["model"] == model and not cell["grey"]}
+
+
 def places(path):
     """Models, networks and cores of the cells on several hosts."""
     return {(cell["model"], cell["network"], cell["cores_per_host"])
@@ -51,8 +57,11 @@ def main():
     for place in sorted(places(args.first) & places(args.second)):
         plans = [plan(args.bin, path, *place)
                  for path in (args.first, args.second)]
+        measured = (measured_modes(args.first, place[0]) &
+                    measured_modes(args.second, place[0]))
         for hosts in HOSTS:
-            modes = sorted(mode for mode, of in plans[0] if of == hosts)
+            modes = sorted(mode for mode, of in plans[0]
+                           if of == hosts and mode in measured)
             off += [abs(plans[0][mode, hosts] / plans[1][mode, hosts] - 1)
                     for mode in modes]
             for pair in itertools.combinations(modes, 2):

@@ -101,8 +101,8 @@ TEST(VerdictTest, OverlappingSpreadsAreNoDifference) {
   EXPECT_NEAR(*verdict.behind[0].times, 11.386, 1e-3);
   EXPECT_THAT(verdict.text,
               EndsWith("no difference between async and ring, since their "
-                       "spreads overlap; sync, the next, takes 11.39 times as "
-                       "long as async\n"
+                       "spreads overlap; sync, the first that differs, takes "
+                       "11.39 times as long as async\n"
                        "async: 1150 samples/s [1090..1200]\n"
                        "ring: 1000 samples/s [900..1100]\n"
                        "sync: 101 samples/s [100..102], takes 11.39 times as "
