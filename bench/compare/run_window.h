@@ -25,7 +25,7 @@ class RunWindow {
   static constexpr uint64_t kLeastSteps = 20;  // for each worker
   static constexpr double kMostCellTimes = 12;
   static constexpr absl::Duration kLeastLimit = absl::Minutes(1);
-  static constexpr absl::Duration kPlayedLimit = absl::Seconds(5);
+  static constexpr absl::Duration kPlayedLimit = absl::Seconds(10);
 
   // `warmup`: steps of all `hosts` workers. `cell_time` 0: the job ends by
   // itself. `slowed`: it gets its shares of the cores with the first data.

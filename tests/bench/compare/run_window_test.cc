@@ -54,8 +54,8 @@ TEST(RunWindowTest, AShortCellHasAMinute) {
 
 TEST(RunWindowTest, ACellThatIsPlayedSlowlyHasLonger) {
   RunWindow window(24, 2, absl::Seconds(1), /*slowed=*/false, /*dilation=*/64);
-  EXPECT_FALSE(window.IsOver(30, absl::Seconds(319)));
-  EXPECT_TRUE(window.IsOver(44, absl::Seconds(320)));
+  EXPECT_FALSE(window.IsOver(30, absl::Seconds(639)));
+  EXPECT_TRUE(window.IsOver(44, absl::Seconds(640)));
   EXPECT_TRUE(window.status().ok()) << window.status();
 }
 
