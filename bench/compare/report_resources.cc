@@ -199,8 +199,10 @@ std::string BytesSection(const Comparison& comparison) {
          }});
   }
   picture.columns.push_back(
-      {"link_use", "link out used, %",
-       [](const Cell& cell) { return SpreadText(LinkUse(cell), 100); }});
+      {"link_use", "link out used, %", [](const Cell& cell) -> std::string {
+         const auto use = LinkUse(cell);
+         return use ? absl::StrFormat("%.0f", 100 * use->median) : "–";
+       }});
   picture.columns.push_back({"bytes", "all", [](const Cell& cell) {
                                return SpreadText(BytesOfSample(cell));
                              }});

@@ -118,11 +118,6 @@ std::map<std::string, OfRun> RunFigures(const Comparison& comparison,
     const RoleBytes& b = *r.bytes_per_sample;
     return b.worker_sent + b.worker_received + b.ps_sent + b.ps_received;
   };
-  of["link_use"] = [&](const CellRun& r) -> std::optional<double> {
-    if (!r.bytes_per_sample || cell.bits_per_second <= 0) return {};
-    return 800 * BytesThatLeaveHost(*r.bytes_per_sample, cell.hosts) *
-           *r.samples_per_second / cell.hosts / cell.bits_per_second;
-  };
   return of;
 }
 
@@ -185,6 +180,10 @@ class ReadBack {
       ExpectReads(text, cell.learning_rate);
     } else if (key == "dilation") {
       ExpectReads(text, cell.dilation);
+    } else if (key == "link_use" && LinkUse(cell).has_value()) {
+      ExpectReads(text, 100 * LinkUse(cell)->median);
+    } else if (key == "link_use") {
+      EXPECT_EQ(text, "–");
     } else if (key == "cores_per_host") {
       ExpectReads(text, cell.cores_per_host);
     } else if (key == "efficiency") {
