@@ -33,28 +33,28 @@ class ProfileRecorder {
   ProfileRecorder(ProfileRecorderOptions options, const CellLauncher* launcher)
       : options_(std::move(options)), launcher_(launcher) {}
 
-  // A profile for a repeat of the cell, which is recorded if it is
-  // not there: of one host of the cell, as it computes beside all else that it
-  // does in this mode. Each repeat has its own, since the machine computes
-  // faster in some minutes than in others, and is recorded anew if the paused
-  // speed is not nearly that of its record: the times of a record are longer by
-  // what pauses cost then. So is one that others disturbed (kOthersMost), after
-  // the run of now, which is disturbed by it.
+  // A profile for a repeat of the cell, which is recorded if it is not there:
+  // of one host of the cell, as it computes beside all else that it does in
+  // this mode. Each repeat has its own, since the machine computes faster in
+  // some minutes than in others, and is recorded anew if the paused speed is
+  // not nearly that of its record: the times of a record are longer by what
+  // pauses cost then. So is one that others disturbed (kOthersMost), after the
+  // run of now, which is disturbed by it.
   absl::StatusOr<RecordedProfile> ProfileOf(const Cell& cell, int repeat,
                                             double paused_speed);
 
  private:
+  struct Recorded {
+    double paused_speed = 1;
+    bool disturbed = false;
+  };
+
   // Whether there is one that will do, of nearly this paused speed.
   bool Has(const std::string& path, double paused_speed) const;
 
   const ProfileRecorderOptions options_;
   const CellLauncher* const launcher_;
-  // Of each profile that was recorded, by its path.
-  struct Recorded {
-    double paused_speed = 1;
-    bool disturbed = false;
-  };
-  std::map<std::string, Recorded> recorded_;
+  std::map<std::string, Recorded> recorded_;  // by the profile's path
 };
 
 }  // namespace shoal

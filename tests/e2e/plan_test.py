@@ -82,11 +82,14 @@ class PlanTest(harness.ShoalTest):
         file = self.path("calibration.json")
         output = self.run_ok(
             "shoal", "plan", CLUSTER, "--measure", "--measure_time=2s", *JOB,
-            "--training_data_dir=" + data, "--calibration_out=" + file)
+            "--training_data_dir=" + data, "--bucket_bytes=1048576",
+            "--calibration_out=" + file)
         self.assertIn("* extrapolated: no network was measured", output)
         self.assertIn("predicts speed, never AUC", output)
         with open(file) as f:
-            ids = json.load(f)["distinct_ids"]
+            measured = json.load(f)
+        self.assertEqual(measured["bucket_bytes"], 1048576)
+        ids = measured["distinct_ids"]
         self.assertEqual(ids[0]["samples"], 100)
         self.assertEqual([point["samples"] for point in ids],
                          [100 * 2 ** i for i in range(len(ids))])
