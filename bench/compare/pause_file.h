@@ -11,7 +11,7 @@
 
 namespace shoal {
 
-// Hosts of one kind have one paused speed (bench/compare/pause_meter.h).
+// Of hosts whose paused speed is measured (bench/compare/pause_meter.h).
 struct PauseKind {
   std::string settings;  // of which comparison and model: RunFile::settings
   bool servers = false;  // of its mode

@@ -36,11 +36,6 @@ double SecondsPerSample(const CellRun& run) {
 
 }  // namespace
 
-void PauseMeter::Known::Add(PausePair pair, size_t most) {
-  pairs.push_back(std::move(pair));
-  if (pairs.size() > most) pairs.erase(pairs.begin());
-}
-
 std::optional<double> PauseMeter::Known::Speed() const {
   std::vector<double> speeds;
   for (const PausePair& pair : pairs) {
@@ -54,19 +49,21 @@ std::optional<double> PauseMeter::Known::Speed() const {
 PauseMeter::PauseMeter(PauseMeterOptions options)
     : options_(std::move(options)) {
   SHOAL_DCHECK(options_.pairs >= 1);
-  std::vector<PausePair> before = options_.before;
-  std::stable_sort(
-      before.begin(), before.end(),
-      [](const PausePair& a, const PausePair& b) { return a.ended < b.ended; });
-  for (const PausePair& pair : before) {
-    known_[pair.kind].Add(pair, most_pairs());
+  for (const PausePair& pair : options_.before) {
+    known_[HostsOf(pair.kind)].pairs.push_back(pair);
   }
-  for (auto& [kind, known] : known_) {
+  for (auto& [hosts, known] : known_) {
     DropOld(&known);
-    if (known.pairs.size() == most_pairs()) {
-      known.tried = known.pairs.back().ended;
+    for (const PausePair& pair : known.pairs) {
+      OfKind& of_kind = known.kinds[pair.kind];
+      of_kind.complete = ++of_kind.begun >= options_.pairs;
+      known.tried = std::max(known.tried, pair.ended);
     }
   }
+}
+
+PauseMeter::Hosts PauseMeter::HostsOf(const PauseKind& kind) {
+  return {kind.settings, kind.cores, kind.dilation};
 }
 
 PauseKind PauseMeter::KindOf(const Cell& cell) const {
@@ -80,19 +77,20 @@ PauseKind PauseMeter::KindOf(const Cell& cell) const {
   return kind;
 }
 
-std::optional<double> PauseMeter::SpeedOfAnother(const PauseKind& kind) const {
+std::optional<double> PauseMeter::SpeedOfAnother(const Hosts& hosts) const {
   std::optional<double> speed;
-  std::pair<bool, absl::Time> best;
+  absl::Time newest = absl::InfinitePast();
   for (const auto& [other, known] : known_) {
-    if (other.dilation != kind.dilation || other.cores != kind.cores) continue;
+    if (other.dilation != hosts.dilation || other.cores != hosts.cores) {
+      continue;
+    }
     Known fresh = known;
     DropOld(&fresh);
-    if (fresh.pairs.empty()) continue;
-    const std::pair found(other.settings == kind.settings,
-                          fresh.pairs.back().ended);
-    if (speed.has_value() && found < best) continue;
-    speed = fresh.Speed();
-    best = found;
+    for (const PausePair& pair : fresh.pairs) {
+      if (pair.ended < newest) continue;
+      speed = fresh.Speed();
+      newest = pair.ended;
+    }
   }
   return speed;
 }
@@ -115,12 +113,15 @@ absl::StatusOr<double> PauseMeter::SpeedFor(const Cell& cell) {
     return 1;
   }
   const PauseKind kind = KindOf(cell);
-  Known* const known = &known_[kind];
-  if (options_.now() - known->tried > kFresh) {
-    SHOAL_RETURN_IF_ERROR(Measure(cell, known));
+  Known& known = known_[HostsOf(kind)];
+  DropOld(&known);
+  const OfKind& of_kind = known.kinds[kind];
+  const absl::Time tried = of_kind.complete ? known.tried : of_kind.tried;
+  if (options_.now() - tried > kFresh) {
+    SHOAL_RETURN_IF_ERROR(Measure(cell, &known));
   }
-  if (const auto speed = known->Speed()) return *speed;
-  return SpeedOfAnother(kind).value_or(1);
+  if (const auto speed = known.Speed()) return *speed;
+  return SpeedOfAnother(HostsOf(kind)).value_or(1);
 }
 
 absl::Status PauseMeter::Measure(const Cell& cell, Known* known) {
@@ -128,34 +129,39 @@ absl::Status PauseMeter::Measure(const Cell& cell, Known* known) {
   options_.say(absl::StrFormat(
       "how much pauses slow a host down, model %s in mode %s at dilation %.3g",
       alone.model, alone.mode, alone.dilation));
-  DropOld(known);
+  const PauseKind kind = KindOf(cell);
+  OfKind& of_kind = known->kinds[kind];
+  const auto counted =
+      std::count_if(known->pairs.begin(), known->pairs.end(),
+                    [&](const PausePair& pair) { return pair.kind == kind; });
+  int missing = options_.pairs - static_cast<int>(counted);
+  if (of_kind.complete) missing = 1;
   std::optional<double> speed = known->Speed();
-  if (!speed.has_value()) speed = SpeedOfAnother(KindOf(cell));
-  size_t missing = std::max<size_t>(1, most_pairs() - known->pairs.size());
+  if (!speed.has_value()) speed = SpeedOfAnother(HostsOf(kind));
   for (int spoilt = 0; missing > 0 && spoilt <= kSpoiltMost;) {
     SHOAL_ASSIGN_OR_RETURN(
         const std::optional<PausePair> pair,
-        MeasurePair(alone, speed.value_or(1), known->begun++ % 2 == 1));
+        MeasurePair(alone, speed.value_or(1), of_kind.begun++ % 2 == 1));
     if (!pair.has_value()) {
       ++spoilt;
     } else if (!speed.has_value()) {
       speed = std::min(1.0, pair->unpaused / pair->paused);
     } else {
-      known->Add(*pair, most_pairs());
+      known->pairs.push_back(*pair);
       speed = known->Speed();
       --missing;
       SHOAL_RETURN_IF_ERROR(Keep());
     }
   }
-  known->tried = options_.now();
+  of_kind.complete = of_kind.complete || missing == 0;
+  of_kind.tried = known->tried = options_.now();
   if (const auto measured = known->Speed()) {
     options_.say(absl::StrFormat(
         "  to %.2f of its speed, so hosts get %.2f times the processor time",
         *measured, 1 / *measured));
-  } else if (const auto other = SpeedOfAnother(KindOf(cell))) {
+  } else if (const auto other = SpeedOfAnother(HostsOf(kind))) {
     options_.say(absl::StrFormat(
-        "  it is not known; %.2f of its speed is taken, as of another model or "
-        "mode",
+        "  it is not known; %.2f of its speed is taken, as of another model",
         *other));
   } else {
     options_.say("  it is not known, so hosts get no more processor time");
@@ -207,7 +213,7 @@ absl::StatusOr<std::optional<PausePair>> PauseMeter::MeasurePair(
 absl::Status PauseMeter::Keep() const {
   if (!options_.keep) return absl::OkStatus();
   std::vector<PausePair> pairs;
-  for (const auto& [kind, known] : known_) {
+  for (const auto& [hosts, known] : known_) {
     pairs.insert(pairs.end(), known.pairs.begin(), known.pairs.end());
   }
   return options_.keep(pairs);

@@ -1,7 +1,6 @@
 #ifndef SHOAL_BENCH_COMPARE_PAUSE_METER_H_
 #define SHOAL_BENCH_COMPARE_PAUSE_METER_H_
 
-#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -18,7 +17,7 @@ namespace shoal {
 
 struct PauseMeterOptions {
   int cores = 1;  // of the machine
-  // So many pairs of a kind count, the last ones; at least 1. If no paused
+  // So many pairs of a kind precede its first run; at least 1. If no paused
   // speed is known yet for the quota, a pair more comes first, which does not
   // count.
   int pairs = 4;
@@ -58,14 +57,18 @@ struct PauseMeterOptions {
 // runs, since single ones are now and then far off. That shortens the pauses,
 // so each pair of runs has the quota of the pairs before. Every second pair of
 // a kind begins with the paused run, since a machine becomes faster or slower.
-// Calls and tables lose more than products do, so each model has its own, in
-// modes with servers, with copies and with both: that of the batch that comes
-// first. How much pauses cost also depends on what others do at the moment, so
-// a pair is measured anew from time to time. Thread-compatible.
+//
+// Each model has its own, that of the batch that comes first. It is measured in
+// modes with servers, with copies and with both, as far as these are asked for,
+// and the pairs of all of them count for all: they differ by less than four
+// pairs can tell (decision 0037), and what is wrong with it is then the same
+// for modes that are compared. How much pauses cost also depends on what others
+// do at the moment, so a pair is measured anew from time to time, in the mode
+// that is next. Thread-compatible.
 class PauseMeter {
  public:
-  // The next run after so long is preceded by a new pair.
-  static constexpr absl::Duration kFresh = absl::Minutes(15);
+  // The next run of a model after so long is preceded by a new pair.
+  static constexpr absl::Duration kFresh = absl::Minutes(10);
   // Older pairs do not count.
   static constexpr absl::Duration kOldest = absl::Minutes(75);
   // So many pairs of a measurement may fail or be disturbed.
@@ -77,24 +80,37 @@ class PauseMeter {
   // 1 without measurement for a cell that is not paused, or whose hosts have
   // nine tenths of the machine's cores already, as they get no more than that.
   // What was not measured, because every run for it failed or was disturbed, is
-  // taken from another kind of this dilation, or is 1; that is said. CANCELLED:
-  // a signal asked for the end. Other errors are those of `keep`.
+  // taken from another model at this dilation, or is 1; that is said.
+  // CANCELLED: a signal asked for the end. Other errors are those of `keep`.
   absl::StatusOr<double> SpeedFor(const Cell& cell);
 
  private:
-  struct Known {
+  // Hosts that have one paused speed.
+  struct Hosts {
+    std::string settings;
+    double cores = 1;
+    double dilation = 1;
+
+    friend auto operator<=>(const Hosts&, const Hosts&) = default;
+  };
+  // Pairs of one kind.
+  struct OfKind {
     absl::Time tried = absl::InfinitePast();  // to the end, well or not
+    bool complete = false;                    // its first pairs
     int begun = 0;  // pairs, also those that do not count
-    std::vector<PausePair> pairs;
-    void Add(PausePair pair, size_t most);
+  };
+  struct Known {
+    absl::Time tried = absl::InfinitePast();  // as above, of any kind
+    std::map<PauseKind, OfKind> kinds;
+    std::vector<PausePair> pairs;  // of all kinds; those that count
+
     std::optional<double> Speed() const;  // nullopt: there is no pair
   };
 
-  size_t most_pairs() const { return static_cast<size_t>(options_.pairs); }
+  static Hosts HostsOf(const PauseKind& kind);
   PauseKind KindOf(const Cell& cell) const;
-  // Of any kind at this dilation: of the same model if there is one, and of
-  // those the newest.
-  std::optional<double> SpeedOfAnother(const PauseKind& kind) const;
+  // Of another model at this dilation, the one that was measured last.
+  std::optional<double> SpeedOfAnother(const Hosts& hosts) const;
   void DropOld(Known* known) const;
   absl::Status Measure(const Cell& cell, Known* known);
   // nullopt: it does not count, and that was said.
@@ -104,7 +120,7 @@ class PauseMeter {
   absl::Status Keep() const;
 
   const PauseMeterOptions options_;
-  std::map<PauseKind, Known> known_;
+  std::map<Hosts, Known> known_;
   int measured_ = 0;  // pairs of all kinds, also those that do not count
 };
 

@@ -112,14 +112,18 @@ TEST_F(PauseMeterTest, MeasuresAPairAnewAfterSomeMinutes) {
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(4, 8)), .8);
   EXPECT_EQ(runs_.size(), kFirstRuns);
   now_ += absl::Seconds(1);
-  // Three of the pairs before still count, and so the median is theirs.
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(4, 8)), .8);
-  EXPECT_EQ(runs_.size(), kFirstRuns + 2);
-  now_ += PauseMeter::kFresh + absl::Seconds(1);
+  // The four pairs before still count, and so the median is theirs.
+  for (size_t pairs = 1; pairs < kPairs; ++pairs) {
+    EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(4, 8)), .8);
+    EXPECT_EQ(runs_.size(), kFirstRuns + 2 * pairs);
+    now_ += PauseMeter::kFresh + absl::Seconds(1);
+  }
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(4, 8)), (.8 + 1 / 1.75) / 2);
-  now_ += PauseMeter::kFresh + absl::Seconds(1);
+  EXPECT_EQ(runs_.size(), kFirstRuns + 2 * kPairs);
+  // Now they are too old.
+  now_ += PauseMeter::kOldest - 3 * PauseMeter::kFresh;
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(4, 8)), 1 / 1.75);
-  EXPECT_EQ(runs_.size(), kFirstRuns + 6);
+  EXPECT_EQ(runs_.size(), kFirstRuns + 2 * kPairs + 2);
 }
 
 TEST_F(PauseMeterTest, AQuickLookTakesFewerPairs) {
@@ -139,7 +143,7 @@ TEST_F(PauseMeterTest, EachDilationHasItsOwn) {
   EXPECT_EQ(runs_.size(), 2 * kFirstRuns);
 }
 
-TEST_F(PauseMeterTest, SoHasEachModelAndKindOfMode) {
+TEST_F(PauseMeterTest, SoHasEachModelMeasuredInEachKindOfMode) {
   PauseMeter meter = Make();
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
   EXPECT_EQ(runs_.size(), kFirstRuns);
@@ -150,19 +154,32 @@ TEST_F(PauseMeterTest, SoHasEachModelAndKindOfMode) {
     EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .8);
   }
   EXPECT_EQ(runs_.size(), kFirstRuns);
-  // It begins with the quota that another kind needed.
+  // Four pairs of each kind, which count for both.
   cell.mode = "ring";
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .625);
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), (.8 + .625) / 2);
   EXPECT_EQ(runs_.size(), 2 * kFirstRuns - 2);
-  // The order of the two runs alternates within a kind.
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), (.8 + .625) / 2);
+  // It begins with the quota that is known. The order of the two runs
+  // alternates within a kind.
   EXPECT_EQ(runs_[kFirstRuns], "A_ring_h1_unpaused.5 1");
   EXPECT_EQ(runs_[kFirstRuns + 1], "A_ring_h1_paused_t8.5 0.8");
-  EXPECT_EQ(runs_[kFirstRuns + 2], "A_ring_h1_paused_t8.6 0.625");
+  EXPECT_EQ(runs_[kFirstRuns + 2], "A_ring_h1_paused_t8.6 0.8");
   cell.mode = "hybrid";
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .625);
+  EXPECT_EQ(runs_.size(), 3 * kFirstRuns - 4);
+  // One pair anew for all of them, in the mode that is next.
+  now_ += PauseMeter::kFresh + absl::Seconds(1);
+  cell.mode = "ring";
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .625);
+  EXPECT_EQ(runs_.back().substr(0, 7), "A_ring_");
+  EXPECT_EQ(runs_.size(), 3 * kFirstRuns - 2);
+  cell.mode = "hybrid";
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .625);
+  EXPECT_EQ(runs_.size(), 3 * kFirstRuns - 2);
   cell.mode = "async";
   cell.model = "B";
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .625);
+  slow_ = 1.25;
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .8);
   EXPECT_EQ(runs_.back().substr(0, 8), "B_async_");
 }
 
@@ -273,24 +290,21 @@ TEST_F(PauseMeterTest, WhatFailedOrWasDisturbedDoesNotCount) {
   EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
 }
 
-TEST_F(PauseMeterTest, WhatIsNotKnownIsThatOfAnotherKind) {
+TEST_F(PauseMeterTest, WhatIsNotKnownIsThatOfAnotherModel) {
   PauseMeter meter = Make();
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
-  Cell of_b = Hosts(2, 8);
-  of_b.model = "B";
-  slow_ = 1.6;
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(of_b), .625);
   change_ = [](CellRun* run) { run->others_cores = 1; };
-  of_b.mode = "ring";
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(of_b), .625);
-  EXPECT_THAT(said_, HasSubstr("it is not known; 0.62 of its speed is taken"));
   Cell of_a = Hosts(2, 8);
   of_a.mode = "ring";
   EXPECT_DOUBLE_EQ(*meter.SpeedFor(of_a), .8);
+  Cell of_b = Hosts(2, 8);
+  of_b.model = "B";
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(of_b), .8);
+  EXPECT_THAT(said_, HasSubstr("it is not known; 0.80 of its speed is taken"));
   EXPECT_EQ(*meter.SpeedFor(Hosts(2, 16)), 1);
   // Too long ago.
   now_ += PauseMeter::kOldest + absl::Seconds(1);
-  EXPECT_EQ(*meter.SpeedFor(of_a), 1);
+  EXPECT_EQ(*meter.SpeedFor(of_b), 1);
 }
 
 TEST_F(PauseMeterTest, AComparisonThatGoesOnKnowsWhatWasMeasured) {
