@@ -40,7 +40,8 @@ ReplayedModel::ReplayedModel(std::unique_ptr<Model> model,
       profile_(std::move(profile)),
       scale_(scale),
       clock_(clock),
-      next_(static_cast<size_t>(worker) % profile_->steps.size()) {
+      next_(kStepsApart * static_cast<size_t>(worker) %
+            profile_->steps.size()) {
   SHOAL_DCHECK(worker >= 0 && scale > 0);
   SHOAL_DCHECK(!profile_->steps.empty());
   SHOAL_DCHECK(profile_->shape.dense_floats ==

@@ -33,13 +33,14 @@ struct ReplayError {
 //                                                &clock);
 //
 // The n-th call of ForwardBackward, counted from 0, takes the time of step
-// n + worker of the profile, times `scale`; after the last step of the profile
-// comes its first one. So the workers of one step of a synchronous job take the
-// times of steps that followed each other in the record. What slowed the
-// recorded machine down for a while, and made all of its workers slow, does so
-// in the replay, while the differences from one step to the next are those
-// between the workers. (If each worker drew its times from the whole record,
-// the slowest worker of a step would be slower than it was.) A batch of fewer
+// n + kStepsApart · worker of the profile, times `scale`; after the last step
+// of the profile comes its first one. So the workers of one step of a
+// synchronous job take the times of steps that were near each other in the
+// record. What slowed the recorded machine down for a while, and made all of
+// its workers slow, does so in the replay, while the differences from one step
+// to another are those between the workers. (If each worker drew its times from
+// the whole record, the slowest worker of a step would be slower than it was.)
+// A batch of fewer
 // examples takes its share of the time. ForwardBackward calls on_final with the
 // ranges, in the order and at the times of that step. The time that on_final
 // itself takes comes on top, as it does where a model computes. Predict, which
@@ -56,6 +57,11 @@ struct ReplayError {
 // Thread rule: that of Model, except that error() is thread-safe.
 class ReplayedModel final : public Model {
  public:
+  // Two hosts differ in a step as steps of one host do that are 7 to 16 apart;
+  // steps next to each other differ less (docs/benchmarking.md, "Compute from a
+  // record"). A prime number, so that workers of short profiles differ too.
+  static constexpr size_t kStepsApart = 7;
+
   // `model` is the one that is played: its variables and its objective.
   // `worker` is the number of the worker in its job, and chooses the step that
   // it begins with. `clock`, which may be that of the thread that calls,

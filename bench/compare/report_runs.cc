@@ -68,7 +68,8 @@ std::string PausesText(const Comparison& comparison) {
       "them it had %.2f of its speed (%.2f to %.2f, its paused speed). The "
       "hosts of a run got 1 / paused speed times the processor time, and "
       "processor times in this report are those of a host that is never "
-      "paused.",
+      "paused. All modes of a model have it in common, so how far it is off "
+      "is not in the spread of their runs, and does not change their order.",
       spread->median, spread->least, spread->most);
   if (no_more > 0) {
     absl::StrAppendFormat(&text,

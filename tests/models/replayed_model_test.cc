@@ -107,8 +107,9 @@ TEST_F(ReplayedModelTest, StepsFollowEachOtherAsInTheRecord) {
     return took;
   };
   EXPECT_EQ(first_six(0), (std::vector<int64_t>{10, 11, 12, 13, 10, 11}));
-  EXPECT_EQ(first_six(1), (std::vector<int64_t>{11, 12, 13, 10, 11, 12}))
-      << "the neighbours of the steps of worker 0";
+  static_assert(ReplayedModel::kStepsApart == 7);
+  EXPECT_EQ(first_six(1), (std::vector<int64_t>{13, 10, 11, 12, 13, 10}))
+      << "the steps that are 7 later than those of worker 0";
   EXPECT_EQ(first_six(7), first_six(3));
 }
 
