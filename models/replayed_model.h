@@ -40,12 +40,11 @@ struct ReplayError {
 // its workers slow, does so in the replay, while the differences from one step
 // to another are those between the workers. (If each worker drew its times from
 // the whole record, the slowest worker of a step would be slower than it was.)
-// A batch of fewer
-// examples takes its share of the time. ForwardBackward calls on_final with the
-// ranges, in the order and at the times of that step. The time that on_final
-// itself takes comes on top, as it does where a model computes. Predict, which
-// is not recorded, takes a third of a step, which the batch's identity chooses:
-// the forward pass has a third of the products.
+// A batch of fewer examples takes its share of the time. ForwardBackward calls
+// on_final with the ranges, in the order and at the times of that step. The
+// time that on_final itself takes comes on top, as it does where a model
+// computes. Predict, which is not recorded, takes a third of a step, which the
+// batch's identity chooses: the forward pass has a third of the products.
 //
 // The gradient is a fixed pattern whose sign the batch's identity chooses, of
 // the size 1/64, so the weights take a random walk. The pattern is the same for

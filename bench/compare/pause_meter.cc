@@ -49,7 +49,11 @@ std::optional<double> PauseMeter::Known::Speed() const {
 PauseMeter::PauseMeter(PauseMeterOptions options)
     : options_(std::move(options)) {
   SHOAL_DCHECK(options_.pairs >= 1);
-  for (const PausePair& pair : options_.before) {
+  std::vector<PausePair> before = options_.before;
+  std::stable_sort(
+      before.begin(), before.end(),
+      [](const PausePair& a, const PausePair& b) { return a.ended < b.ended; });
+  for (const PausePair& pair : before) {
     known_[HostsOf(pair.kind)].pairs.push_back(pair);
   }
   for (auto& [hosts, known] : known_) {
@@ -86,11 +90,10 @@ std::optional<double> PauseMeter::SpeedOfAnother(const Hosts& hosts) const {
     }
     Known fresh = known;
     DropOld(&fresh);
-    for (const PausePair& pair : fresh.pairs) {
-      if (pair.ended < newest) continue;
-      speed = fresh.Speed();
-      newest = pair.ended;
-    }
+    // In the order in which they were measured.
+    if (fresh.pairs.empty() || fresh.pairs.back().ended < newest) continue;
+    speed = fresh.Speed();
+    newest = fresh.pairs.back().ended;
   }
   return speed;
 }

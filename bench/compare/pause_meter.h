@@ -102,7 +102,7 @@ class PauseMeter {
   struct Known {
     absl::Time tried = absl::InfinitePast();  // as above, of any kind
     std::map<PauseKind, OfKind> kinds;
-    std::vector<PausePair> pairs;  // of all kinds; those that count
+    std::vector<PausePair> pairs;  // of all kinds, in the order of their ends
 
     std::optional<double> Speed() const;  // nullopt: there is no pair
   };

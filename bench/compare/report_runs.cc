@@ -69,7 +69,7 @@ std::string PausesText(const Comparison& comparison) {
       "hosts of a run got 1 / paused speed times the processor time, and "
       "processor times in this report are those of a host that is never "
       "paused. All modes of a model have it in common, so how far it is off "
-      "is not in the spread of their runs, and does not change their order.",
+      "is not in the spread of their runs, and hardly changes their order.",
       spread->median, spread->least, spread->most);
   if (no_more > 0) {
     absl::StrAppendFormat(&text,
