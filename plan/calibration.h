@@ -24,6 +24,9 @@ struct ModeCorrection {
   std::string mode;
   double factor = 1;
   double alone = 1;
+  // False: it is that of other modes, or of another number of hosts.
+  bool factor_is_own = true;
+  bool alone_is_own = true;
 };
 
 // What was measured of a job, and what follows from it for the planner: the

@@ -99,7 +99,9 @@ std::string CalibrationToJson(const Calibration& c) {
   for (const ModeCorrection& correction : c.corrections) {
     w.BeginObject().Field("mode", correction.mode);
     w.Field("factor", correction.factor);
-    w.Field("alone", correction.alone).EndObject();
+    w.Field("alone", correction.alone);
+    w.Field("factor_is_own", correction.factor_is_own);
+    w.Field("alone_is_own", correction.alone_is_own).EndObject();
   }
   w.EndArray().EndObject();
   return text + "\n";
@@ -168,6 +170,13 @@ absl::StatusOr<Calibration> CalibrationFromJson(absl::string_view text) {
     correction.factor = entry.Field("factor").Double();
     correction.alone =
         entry.Has("alone") ? entry.Field("alone").Double() : correction.factor;
+    // Files of older versions do not say it.
+    if (entry.Has("factor_is_own")) {
+      correction.factor_is_own = entry.Field("factor_is_own").Bool();
+    }
+    if (entry.Has("alone_is_own")) {
+      correction.alone_is_own = entry.Field("alone_is_own").Bool();
+    }
     c.corrections.push_back(std::move(correction));
   }
   SHOAL_RETURN_IF_ERROR(document->status());

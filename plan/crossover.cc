@@ -49,23 +49,22 @@ std::vector<Crossover> CrossoversOf(const std::vector<const ModeShape*>& modes,
   double bits = kLeastBits;
   fastest = fastest_at(bits);
   while (fastest != nullptr && bits < kMostBits) {
-    const double next = std::min(bits * kStep, kMostBits);
-    const ModeShape* const then = fastest_at(next);
-    if (then != fastest) {
+    double high = std::min(bits * kStep, kMostBits);
+    if (fastest_at(high) != fastest) {
       double low = bits;
-      double high = next;
       while (high / low > kPrecision) {
         const double middle = std::sqrt(low * high);
         (fastest_at(middle) == fastest ? low : high) = middle;
       }
-      cluster.bits_per_second = high;
+      // There may be another change in the same step, above this one.
+      const ModeShape* const then = fastest_at(high);
       found.push_back(
           {hosts, fastest, then, high,
            Predict(*fastest, calibration, job, cluster, hosts).extrapolated ||
                Predict(*then, calibration, job, cluster, hosts).extrapolated});
       fastest = then;
     }
-    bits = next;
+    bits = high;
   }
   return found;
 }

@@ -222,9 +222,13 @@ void FitCorrections(const std::vector<MeasuredCell>& cells,
   }
   if (several.empty() && alone.empty()) return;
   for (const ModeShape& mode : ModeShapes()) {
-    fitted->corrections.push_back(
-        {mode.name, FactorOf(mode, several.empty() ? alone : several),
-         FactorOf(mode, alone.empty() ? several : alone)});
+    ModeCorrection correction;
+    correction.mode = mode.name;
+    correction.factor = FactorOf(mode, several.empty() ? alone : several);
+    correction.alone = FactorOf(mode, alone.empty() ? several : alone);
+    correction.factor_is_own = several.count(mode.name) > 0;
+    correction.alone_is_own = alone.count(mode.name) > 0;
+    fitted->corrections.push_back(std::move(correction));
   }
 }
 

@@ -39,7 +39,8 @@ struct MeasuredCell {
 // ratio of measured and predicted step times at the most hosts, if they are
 // several, and on one host. A mode without a cell gets that of the modes that
 // are like it, or else of all; where only cells of one host, or only those of
-// several, can tell, their ratio is that of both.
+// several, can tell, their ratio is that of both. Each says whether it is the
+// mode's own; what is corrected by another one is extrapolated.
 //
 // Processor times are taken from all cells, step times from some. Cells of
 // several hosts whose links were not limited (bits_per_second 0, as over

@@ -381,13 +381,20 @@ StepPrediction Step::InStep() const {
   p.step_seconds = compute + slower + own + exchange;
   p.wait_seconds = p.step_seconds - mean - slower - own;
   const double hops = d_.reduce_hops + d_.gather_hops;
+  const double busy = d_.compute + own;
+  const double server =
+      w_ * (d_.pull_server + d_.push_server) + d_.apply_server;
+  const double cores =
+      (w_ * (busy + d_.pull_worker + d_.reduce_core + d_.gather_core) +
+       server) /
+      cores_;
   const std::pair<double, Limit> candidates[] = {
-      {d_.compute + own, Limit::kWorkerCore},
+      {busy, Limit::kWorkerCore},
       {w_ * (request_ + reply_ + push_) + LinkSeconds(d_.reduce_bytes) +
            LinkSeconds(d_.gather_bytes),
        Limit::kLink},
-      {w_ * (d_.pull_server + d_.push_server) + d_.apply_server,
-       Limit::kServerCores},
+      {server, Limit::kServerCores},
+      {cores > 1.001 * std::max(busy, server) ? cores : 0, Limit::kHostCores},
       {hops * (latency_ + s_.ring_hop) + 5 * latency_, Limit::kLatency},
       {slowest, Limit::kSlowest}};
   p.limit = std::max_element(

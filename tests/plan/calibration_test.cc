@@ -31,7 +31,7 @@ TEST(CalibrationTest, OnePointGrowsAsIsUsual) {
 
 TEST(CalibrationTest, AFileGivesTheSameCalibrationBack) {
   Calibration c = ExampleCalibration();
-  c.corrections = {{"async", 1.03, 1.1}, {"ring", .9, .8}};
+  c.corrections = {{"async", 1.03, 1.1}, {"ring", .9, .8, false, false}};
   c.costs.server_call = 71e-6;
   c.modes = {"async", "ring"};
   c.least_cores = .5;
@@ -44,6 +44,8 @@ TEST(CalibrationTest, AFileGivesTheSameCalibrationBack) {
   EXPECT_EQ(back->CorrectionOf("ring", 4), .9);
   EXPECT_EQ(back->CorrectionOf("ring", 1), .8);
   EXPECT_EQ(back->CorrectionOf("sync", 1), 1);
+  EXPECT_TRUE(back->corrections[0].factor_is_own);
+  EXPECT_FALSE(back->corrections[1].alone_is_own);
   EXPECT_EQ(back->costs.server_call, 71e-6);
   EXPECT_EQ(back->modes, c.modes);
   EXPECT_EQ(back->least_cores, .5);
@@ -60,6 +62,8 @@ TEST(CalibrationTest, AFileOfAnOlderVersionIsRead) {
   const std::string text = absl::StrReplaceAll(
       CalibrationToJson(c), {{"\"modes\"", "\"a\""},
                              {"\"alone\"", "\"f\""},
+                             {"\"factor_is_own\"", "\"h\""},
+                             {"\"alone_is_own\"", "\"i\""},
                              {"\"least_cores\"", "\"b\""},
                              {"\"most_cores\"", "\"c\""},
                              {"\"ssp_bound\"", "\"d\""},

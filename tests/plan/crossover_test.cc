@@ -47,6 +47,26 @@ TEST(CrossoverTest, TheFasterModeChangesAtTheCrossover) {
   EXPECT_GT(seen, 0);
 }
 
+TEST(CrossoverTest, TheNextModeIsTheFastestOneThere) {
+  Calibration c = ExampleCalibration();
+  int seen = 0;
+  for (int i = 0; i <= 120; ++i) {
+    const double slower = 1 + .0025 * i;
+    c.corrections = {{"async", slower}, {"ssp", slower}, {"sync", 1.1}};
+    for (const Crossover& found :
+         CrossoversOf(AllModes(), c, MeasuredJob(c), ExampleCluster(4, 1), 4)) {
+      ++seen;
+      ClusterDescription cluster = ExampleCluster(4, 1);
+      cluster.bits_per_second = found.bits_per_second;
+      EXPECT_EQ(FastestMode(AllModes(), c, MeasuredJob(c), cluster, 4,
+                            /*instead_of=*/found.from),
+                found.to)
+          << slower;
+    }
+  }
+  EXPECT_GT(seen, 0);
+}
+
 TEST(CrossoverTest, ItIsToldInWords) {
   EXPECT_EQ(
       CrossoverText({4, FindModeShape("async"), FindModeShape("ring"), 6e9}),

@@ -148,6 +148,25 @@ TEST(FitCostsTest, AModeThatWasNotMeasuredIsCorrectedLikeItsLike) {
             fitted->CorrectionOf("async", 2));
 }
 
+// As where the cells of two hosts are grey.
+TEST(FitCostsTest, AModeThatWasMeasuredOnOneHostAloneIsExtrapolatedOnTwo) {
+  std::vector<MeasuredCell> cells = CellsOf(Truth(), 1);
+  const auto is_extrapolated = [&](const char* mode, int hosts) {
+    const auto fitted = FitCosts(cells, ExampleCalibration());
+    EXPECT_TRUE(fitted.ok()) << fitted.status();
+    return Predict(*FindModeShape(mode), *fitted, MeasuredJob(*fitted),
+                   ExampleCluster(hosts, 1), hosts)
+        .extrapolated;
+  };
+  EXPECT_FALSE(is_extrapolated("ring", 2));
+  std::erase_if(cells, [](const MeasuredCell& cell) {
+    return cell.mode == "ring" && cell.hosts > 1;
+  });
+  EXPECT_FALSE(is_extrapolated("ring", 1));
+  EXPECT_TRUE(is_extrapolated("ring", 2));
+  EXPECT_FALSE(is_extrapolated("async", 2));
+}
+
 // What a job on loopback takes is no measure of a network: there messages take
 // processor time, which is fitted, and no link.
 TEST(FitCostsTest, SeveralHostsWithoutALimitedLinkGiveNoCorrection) {

@@ -36,6 +36,16 @@ TEST(PredictionTest, TheSlowestResourceIsNamed) {
   EXPECT_EQ(At("async", 8, .5).step.limit, Limit::kLink);
   EXPECT_EQ(At("async", 2, 100).step.limit, Limit::kWorkerCore);
   EXPECT_EQ(At("async", 1000, 400).step.limit, Limit::kServerCores);
+  // Workers and servers of hosts of one core share it, in all modes.
+  for (const char* mode : {"async", "ssp", "sync", "ring", "hybrid"}) {
+    const Calibration c = ExampleCalibration();
+    ClusterDescription cluster = ExampleCluster(2, 100);
+    cluster.cores = 1;
+    EXPECT_EQ(
+        Predict(*FindModeShape(mode), c, MeasuredJob(c), cluster, 2).step.limit,
+        Limit::kHostCores)
+        << mode;
+  }
 }
 
 TEST(PredictionTest, ARingIsRefusedWhereTablesDoNotFit) {
