@@ -87,10 +87,10 @@ void AddPlace(CompareFlags* flags, FlagSet* set) {
             RealRange{.01, 1024}});
   set->Add({"dilation", &flags->dilation,
             "Dilation of a lab: the factor by which a cluster is played "
-            "slower than it is. 0: the least with which the hosts of each cell "
-            "have half of this machine's cores and its links 2.5 Gbit/s. A "
-            "cell that would have more than nine tenths of the cores, or "
-            "faster links, needs a larger one.",
+            "slower than it is. 0: the least with which the hosts of every "
+            "cell have half of this machine's cores at most, and its links 2.5 "
+            "Gbit/s. A cell that would have more than nine tenths of the "
+            "cores, or faster links, needs a larger one.",
             RealRange{0, kDilationMost}});
   set->Add({"same_dilation", &flags->same_dilation,
             "Whether all cells that train have the dilation of the one that "
@@ -123,14 +123,15 @@ void AddRuns(CompareFlags* flags, FlagSet* set) {
   set->Add({"vary_seed", &flags->vary_seed,
             "Give each repeat of a cell a seed of its own, from --seed on, so "
             "that the spread of an AUC is also that of the seed."});
-  set->Add({"cell_time", &flags->cell_time,
-            "Time after which the job of a run is stopped, counted from its "
-            "first data, on this machine's clock. A slow one has up to twelve "
-            "times as long, a minute, or what a host does in 5 s, whichever is "
-            "longest. 0: jobs run to the end of their "
-            "data and are evaluated, as they always do with "
-            "--target_auc.",
-            DurationRange{absl::ZeroDuration(), absl::Hours(24)}});
+  set->Add(
+      {"cell_time", &flags->cell_time,
+       "Time after which the job of a run is stopped, counted from its "
+       "first data, on this machine's clock. A slow one has up to twelve "
+       "times as long, a minute, or what a host does in 10 s, whichever is "
+       "longest. 0: jobs run to the end of their "
+       "data and are evaluated, as they always do with "
+       "--target_auc.",
+       DurationRange{absl::ZeroDuration(), absl::Hours(24)}});
   set->Add({"allreduce", &flags->allreduce,
             "Also measure AllReduce by itself, as shoal bench allreduce does, "
             "once for each network and number of hosts of modes with a "

@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,7 +13,9 @@
 #include "absl/time/time.h"
 #include "base/file_system.h"
 #include "bench/compare/cell.h"
+#include "bench/compare/kept_runs.h"
 #include "bench/compare/run_figures.h"
+#include "bench/compare/slower_cells.h"
 #include "bench/compare/time_left.h"
 #include "bench/compare/verdict.h"
 
@@ -24,8 +25,7 @@ struct ComparisonRunOptions {
   // All but runs and verdicts. Its data are what is known of them before.
   Comparison comparison;
   std::string out;  // directory
-  // What a run of the directory must have in common with this comparison, by
-  // the run's model. So a comparison can grow by a model.
+  // As KeptRuns has them.
   std::map<std::string, std::string> settings;
   uint64_t order_seed = 1;
   int retries = 1;  // of a run that others or the link disturbed
@@ -57,14 +57,15 @@ struct ComparisonRunOptions {
 
 // Measures all cells of a comparison, in random order, repeat by repeat; then
 // those on numbers of hosts on which a mode differs from itself at twice its
-// dilation (bench/compare/dilation_check.h) once more, at that. Each run leaves
-// a file at once, below OUT/runs or, if it is slower, OUT/dilation. A run whose
-// file is there is not measured again, so that a comparison that was stopped
-// goes on. Cells that were not measured slower to the end are as they were
-// before. Thread-compatible.
+// dilation (SlowerCells) once more, at that. Each run leaves a file at once
+// (KeptRuns), and one whose file is there is not measured again, so that a
+// comparison that was stopped goes on. Cells that were not measured slower to
+// the end are as they were before. Thread-compatible.
 class ComparisonRun {
  public:
   explicit ComparisonRun(ComparisonRunOptions options);
+  ComparisonRun(const ComparisonRun&) = delete;
+  ComparisonRun& operator=(const ComparisonRun&) = delete;
 
   // Reads the runs of before, measures what is missing, and writes
   // OUT/compare.json, also if a signal came (CANCELLED) or a file could not be
@@ -79,47 +80,27 @@ class ComparisonRun {
 
  private:
   struct Turn {
-    Cell cell;
-    int repeat = 0;
-    std::string folder;  // below OUT
-    bool tries_dilation = false;
+    RunPlace place;
     int tries = 0;  // before
   };
 
-  std::string PathOf(const Turn& turn) const;
-  absl::Status ReadBefore(const Turn& turn);
-  std::vector<Turn> Turns(const std::vector<Cell>& cells,
-                          const std::string& folder) const;
-  absl::Status OpenTurns(std::vector<Turn> turns);
-  absl::Status ReadSlower();
+  std::vector<RunPlace> InTurn(const std::vector<Cell>& cells,
+                               const std::string& folder) const;
+  absl::Status ReadBefore();
+  absl::Status Open(std::vector<RunPlace> places);
+  void OpenLast(RunPlace place, int tries);
   absl::Status MeasureAll();
   absl::Status Measure(const Turn& turn);
   absl::Status MeasureSlower();
-  void Keep(const ComparedData& data);
-  Cell WithRuns(Cell cell, int most) const;
-  // With the runs that count of a cell that is compared, and of a try: runs of
-  // the one may be those of the other, of which fewer or more are asked for.
-  Cell WithRepeats(Cell cell) const;
-  Cell WithTries(Cell at_twice) const;
-  bool TryDilation(Cell at_twice);
-  void SettleCell(const std::string& name, Cell* cell) const;
-  bool IsSlower(const Cell& at_twice) const;
-  bool SlowerHasEnded(const Cell& at_twice) const;
-  void SettleSlower(const Cell& at_twice);
+  bool IsOpen(const Cell& cell) const;
   void Settle();
   void Conclude(bool ended);
 
   ComparisonRunOptions options_;
   bool begun_ = false;
+  KeptRuns runs_;
+  SlowerCells slower_;
   std::vector<Turn> open_;  // turns to do, the next one last
-  // By cell and repeat.
-  std::map<std::pair<std::string, int>, CellRun> runs_;
-  std::map<std::string, RoleBytes> formulas_;  // by cell
-  std::vector<Cell> at_twice_;  // to check the dilation with
-  // Cells that are measured once more, at twice their dilation, and those to
-  // check that dilation with.
-  std::vector<Cell> slower_;
-  std::vector<Cell> slower_at_twice_;
   TimeLeft time_left_;
 };
 

@@ -47,13 +47,12 @@ std::optional<double> PauseMeter::Known::Speed() const {
 }
 
 PauseMeter::PauseMeter(PauseMeterOptions options)
-    : options_(std::move(options)) {
+    : options_(std::move(options)), all_(options_.before) {
   SHOAL_DCHECK(options_.pairs >= 1);
-  std::vector<PausePair> before = options_.before;
   std::stable_sort(
-      before.begin(), before.end(),
+      all_.begin(), all_.end(),
       [](const PausePair& a, const PausePair& b) { return a.ended < b.ended; });
-  for (const PausePair& pair : before) {
+  for (const PausePair& pair : all_) {
     known_[HostsOf(pair.kind)].pairs.push_back(pair);
   }
   for (auto& [hosts, known] : known_) {
@@ -138,7 +137,11 @@ absl::Status PauseMeter::Measure(const Cell& cell, Known* known) {
       std::count_if(known->pairs.begin(), known->pairs.end(),
                     [&](const PausePair& pair) { return pair.kind == kind; });
   int missing = options_.pairs - static_cast<int>(counted);
-  if (of_kind.complete) missing = 1;
+  if (of_kind.complete) {
+    // Long runs may be so far apart that few pairs count.
+    missing =
+        std::max(1, options_.pairs - static_cast<int>(known->pairs.size()));
+  }
   std::optional<double> speed = known->Speed();
   if (!speed.has_value()) speed = SpeedOfAnother(HostsOf(kind));
   for (int spoilt = 0; missing > 0 && spoilt <= kSpoiltMost;) {
@@ -151,9 +154,12 @@ absl::Status PauseMeter::Measure(const Cell& cell, Known* known) {
       speed = std::min(1.0, pair->unpaused / pair->paused);
     } else {
       known->pairs.push_back(*pair);
+      all_.push_back(*pair);
       speed = known->Speed();
       --missing;
-      SHOAL_RETURN_IF_ERROR(Keep());
+      if (options_.keep) {
+        SHOAL_RETURN_IF_ERROR(options_.keep(all_));
+      }
     }
   }
   of_kind.complete = of_kind.complete || missing == 0;
@@ -211,15 +217,6 @@ absl::StatusOr<std::optional<PausePair>> PauseMeter::MeasurePair(
       absl::StrFormat("  %.1f us a sample without pauses, %.1f with them",
                       1e6 * pair.unpaused, 1e6 * pair.paused));
   return std::optional<PausePair>(std::move(pair));
-}
-
-absl::Status PauseMeter::Keep() const {
-  if (!options_.keep) return absl::OkStatus();
-  std::vector<PausePair> pairs;
-  for (const auto& [hosts, known] : known_) {
-    pairs.insert(pairs.end(), known.pairs.begin(), known.pairs.end());
-  }
-  return options_.keep(pairs);
 }
 
 }  // namespace shoal

@@ -17,17 +17,17 @@ namespace shoal {
 
 struct PauseMeterOptions {
   int cores = 1;  // of the machine
-  // So many pairs of a kind precede its first run; at least 1. If no paused
-  // speed is known yet for the quota, a pair more comes first, which does not
-  // count.
+  // So many pairs of a kind precede its first run; at least 1. As many of the
+  // model count later on too. If no paused speed is known yet for the quota, a
+  // pair more comes first, which does not count.
   int pairs = 4;
   // By model, and of every model that is asked for: PauseKind::settings.
   std::map<std::string, std::string> settings;
   // Pairs that are known already, such as those of a comparison that goes on.
   // Those of other kinds may be among them.
   std::vector<PausePair> before;
-  // Keeps the pairs that count now, after each new one. An error ends the
-  // measurement.
+  // Keeps all pairs, those of before too, after each new one. An error ends
+  // the measurement.
   std::function<absl::Status(const std::vector<PausePair>&)> keep;
   // Runs a cell once, with the quotas of SharesOf(cell, paused_speed, cores),
   // for a time that need not be long. CANCELLED ends the measurement.
@@ -58,13 +58,13 @@ struct PauseMeterOptions {
 // so each pair of runs has the quota of the pairs before. Every second pair of
 // a kind begins with the paused run, since a machine becomes faster or slower.
 //
-// Each model has its own, that of the batch that comes first. It is measured in
-// modes with servers, with copies and with both, as far as these are asked for,
-// and the pairs of all of them count for all: they differ by less than four
-// pairs can tell (decision 0037), and what is wrong with it is then the same
-// for modes that are compared. How much pauses cost also depends on what others
-// do at the moment, so a pair is measured anew from time to time, in the mode
-// that is next. Thread-compatible.
+// Each model has one, which is measured with the first of its batch sizes. It
+// is measured in modes with servers, with copies and with both, as far as these
+// are asked for, and the pairs of all of them count for all. Those kinds of
+// modes differ by less than four pairs can tell (decision 0037), and so modes
+// that are compared have the same error. How much pauses cost also depends on
+// what others do at the moment, so a pair is measured anew from time to time,
+// in the mode that is next. Thread-compatible.
 class PauseMeter {
  public:
   // The next run of a model after so long is preceded by a new pair.
@@ -79,8 +79,8 @@ class PauseMeter {
   // The paused speed for a run of the cell that begins now: above 0, at most 1.
   // 1 without measurement for a cell that is not paused, or whose hosts have
   // nine tenths of the machine's cores already, as they get no more than that.
-  // What was not measured, because every run for it failed or was disturbed, is
-  // taken from another model at this dilation, or is 1; that is said.
+  // If every run for it failed or was disturbed, it is that of another model at
+  // this dilation, or else 1, and a line says so.
   // CANCELLED: a signal asked for the end. Other errors are those of `keep`.
   absl::StatusOr<double> SpeedFor(const Cell& cell);
 
@@ -117,10 +117,10 @@ class PauseMeter {
   absl::StatusOr<std::optional<PausePair>> MeasurePair(const Cell& alone,
                                                        double paused_speed,
                                                        bool paused_first);
-  absl::Status Keep() const;
 
   const PauseMeterOptions options_;
   std::map<Hosts, Known> known_;
+  std::vector<PausePair> all_;  // also those that are too old to count
   int measured_ = 0;  // pairs of all kinds, also those that do not count
 };
 

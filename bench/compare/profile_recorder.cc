@@ -39,16 +39,10 @@ bool IsRecorded(const ProgressFigures& figures) {
 
 bool ProfileRecorder::Has(const std::string& path, double paused_speed) const {
   const auto recorded = recorded_.find(path);
-  if (recorded == recorded_.end()) {
-    // One that an earlier command has recorded will do if hosts are not paused:
-    // its paused speed is not known.
-    if (paused_speed < 1) return false;
-  } else if (recorded->second.disturbed ||
-             std::abs(paused_speed / recorded->second.paused_speed - 1) >
-                 kRecordTolerance) {
-    return false;
-  }
-  return options_.files->OpenForRead(path).ok();
+  return recorded != recorded_.end() && !recorded->second.disturbed &&
+         std::abs(paused_speed / recorded->second.paused_speed - 1) <=
+             kRecordTolerance &&
+         options_.files->OpenForRead(path).ok();
 }
 
 absl::StatusOr<RecordedProfile> ProfileRecorder::ProfileOf(

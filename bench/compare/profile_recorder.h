@@ -21,7 +21,7 @@ struct ProfileRecorderOptions {
 struct RecordedProfile {
   std::string path;
   // Mean number of cores that others used while it was recorded
-  // (cpu_watch.h); 0: it was there already.
+  // (cpu_watch.h); 0: it was recorded for another run.
   double others_cores = 0;
 };
 
@@ -33,13 +33,14 @@ class ProfileRecorder {
   ProfileRecorder(ProfileRecorderOptions options, const CellLauncher* launcher)
       : options_(std::move(options)), launcher_(launcher) {}
 
-  // A profile for a repeat of the cell, which is recorded if it is not there:
-  // of one host of the cell, as it computes beside all else that it does in
-  // this mode. Each repeat has its own, since the machine computes faster in
-  // some minutes than in others, and is recorded anew if the paused speed is
-  // not nearly that of its record: the times of a record are longer by what
-  // pauses cost then. So is one that others disturbed (kOthersMost), after the
-  // run of now, which is disturbed by it.
+  // A profile for a repeat of the cell, which is recorded if this recorder has
+  // none: of one host of the cell, as it computes beside all else that it does
+  // in this mode. What an earlier command recorded is not used, since no file
+  // says under which conditions that was. Each repeat has its own, since the
+  // machine computes faster in some minutes than in others, and is recorded
+  // anew if the paused speed is not nearly that of its record: the times of a
+  // record are longer by what pauses cost then. So is one that others disturbed
+  // (kOthersMost), after the run of now, which is disturbed by it.
   absl::StatusOr<RecordedProfile> ProfileOf(const Cell& cell, int repeat,
                                             double paused_speed);
 
@@ -49,7 +50,7 @@ class ProfileRecorder {
     bool disturbed = false;
   };
 
-  // Whether there is one that will do, of nearly this paused speed.
+  // Whether this recorder made one that will do, of nearly this paused speed.
   bool Has(const std::string& path, double paused_speed) const;
 
   const ProfileRecorderOptions options_;

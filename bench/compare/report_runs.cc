@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -104,12 +105,13 @@ std::string DilationCheckText(const Comparison& comparison) {
                    {"means", "which means", false}});
   std::set<std::string> tried;
   for (const Cell* cell : cells) {
-    if (!cell->dilation_difference.has_value()) continue;
+    const std::optional<double> difference = cell->dilation_difference;
+    if (!difference && cell->dilation_verdict != kTriedFailed) continue;
     const std::string name = ModeOnHosts(*cell);
     if (!tried.insert(name).second) continue;
     table.AddRow(name, false,
                  {ModeName(*cell), cell->compute, absl::StrCat(cell->hosts),
-                  DifferenceText(1 + *cell->dilation_difference, 1),
+                  difference ? DifferenceText(1 + *difference, 1) : "–",
                   DilationVerdictText(cell->dilation_verdict)});
   }
   std::vector<std::string> untried;
@@ -200,9 +202,9 @@ std::string RunsSection(const Comparison& comparison) {
         return bits ? FigureText(*bits / 1e6) : "–";
       };
       table.AddRow(
-          absl::StrCat(cell.name, "#", run.repeat), !WhyOut(cell).empty(),
+          absl::StrCat(cell.name, "#", run.repeat + 1), !WhyOut(cell).empty(),
           {cell.name, cell.compute, FigureText(cell.dilation),
-           absl::StrCat(run.repeat), SettingText(cell.learning_rate),
+           absl::StrCat(run.repeat + 1), SettingText(cell.learning_rate),
            StragglerText(cell), FigureText(run.seconds),
            FigureText(run.samples_per_second),
            run.step_seconds ? FigureText(run.step_seconds->p99 * 1e3) : "–",

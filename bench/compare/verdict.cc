@@ -18,6 +18,9 @@
 namespace shoal {
 namespace {
 
+// A smaller difference of AUC is none, also of runs that have the same AUC each
+// time because they have one seed.
+constexpr double kAucDifference = .001;
 // The end of each rule.
 constexpr char kBesideTheFirst[] =
     "Each mode is compared with the first one alone, so two others may be "
@@ -285,7 +288,10 @@ class VerdictMaker {
     for (size_t i = 1; i < ranked.size(); ++i) {
       const auto other = RankedSpread(*ranked[i].cell, &CellRun::auc);
       if (!other.has_value() || ranked[i].cell->runs.size() < 2) continue;
-      if (best->Overlaps(*other) || best->median > other->median) continue;
+      if (best->Overlaps(*other) ||
+          other->median - best->median < kAucDifference) {
+        continue;
+      }
       notes_.push_back(
           absl::StrFormat("the AUC of %s, %.4f, is below that of %s, %.4f",
                           ModeName(*ranked[0].cell), best->median,

@@ -4,7 +4,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/string_view.h"
 #include "base/listed.h"
 #include "bench/compare/cell_figures.h"
 #include "bench/compare/dilation_check.h"
@@ -15,21 +14,36 @@
 namespace shoal {
 namespace {
 
-// By which limits a cell is grey where the hosts are (grey_reason.h,
+bool StreamsWereMeasured(const Comparison& found) {
+  return absl::c_any_of(found.cells, [](const Cell& cell) {
+    return absl::c_any_of(cell.runs, [](const CellRun& run) {
+      return run.link_expected.has_value();
+    });
+  });
+}
+
+bool DilationWasTried(const Comparison& found) {
+  return absl::c_any_of(found.cells, [](const Cell& cell) {
+    return cell.dilation_difference.has_value() ||
+           cell.dilation_verdict == kTriedFailed;
+  });
+}
+
+// For which of the checks that were made a cell is grey (grey_reason.h,
 // dilation_check.h).
-std::string GreyRule(absl::string_view where) {
+std::string GreyRule(const Comparison& found) {
   std::vector<std::string> reasons = {"if a run of it failed"};
-  if (where == "lab") {
+  if (StreamsWereMeasured(found)) {
     reasons.push_back(absl::StrFormat(
         "if just before a run a bare stream was not within %.0f %% of what its "
         "link has to carry",
         100 * kLinkTolerance));
   }
-  if (where != "hosts") {
+  if (found.where != "hosts") {
     reasons.push_back(absl::StrFormat(
         "if others used more than %.2g of a core during a run", kOthersMost));
   }
-  if (where == "lab") {
+  if (DilationWasTried(found)) {
     reasons.push_back(absl::StrFormat(
         "if its mode on its number of hosts differs from itself at twice the "
         "dilation, by more than %.0f %% and so that their spreads do not "
@@ -54,7 +68,7 @@ std::vector<std::string> RulesOf(const Comparison& found) {
   }
   if (found.verdicts.empty()) return rules;
   add(LimitRule());
-  add(GreyRule(found.where));
+  add(GreyRule(found));
   if (predicted) add(kTurnRule);
   return rules;
 }

@@ -14,7 +14,8 @@ namespace shoal {
 std::string VerdictText(const Comparison& found);
 
 // The rules of the verdicts, each once: how the best mode is found, what limits
-// a mode, when a cell is grey, and what is predicted.
+// a mode, when a cell is grey (of the checks that were made), and what is
+// predicted.
 std::vector<std::string> RulesOf(const Comparison& found);
 
 }  // namespace shoal

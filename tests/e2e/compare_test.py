@@ -183,7 +183,7 @@ class CompareTest(harness.ShoalTest):
         self.assertEqual(cell["compute"], "replayed")
         self.assertIn("other programs used", cell["grey"])
 
-    def test_a_record_of_another_model_is_refused(self):
+    def test_a_record_of_an_earlier_command_is_not_used(self):
         flags = self.flags("--modes=ring", "--hosts=1", "--repeats=1",
                            "--cell_time=300ms", "--replay_hosts=1",
                            "--models=A:--embedding_size=3;"
@@ -201,10 +201,8 @@ class CompareTest(harness.ShoalTest):
         os.replace(f"{self.out}/profiles/A_ring_b32_c0_t1.1.json",
                    f"{self.out}/profiles/B_ring_b32_c0_t1.1.json")
         self.run_ok("shoal", *flags)
-        right, wrong = self.compared()["cells"]
-        self.expect_run(right, right["runs"][0])
-        self.assertFalse(wrong["runs"][0]["ok"])
-        self.assertIn("B_ring_b32_c0_t1.1.json", wrong["grey"])
+        for cell in self.compared()["cells"]:
+            self.expect_run(cell, cell["runs"][0])
 
     def test_a_lab_plays_hosts_and_leaves_nothing(self):
         self.need_lab()

@@ -126,6 +126,21 @@ TEST_F(PauseMeterTest, MeasuresAPairAnewAfterSomeMinutes) {
   EXPECT_EQ(runs_.size(), kFirstRuns + 2 * kPairs + 2);
 }
 
+// Long runs are so far apart that the pairs before the first one are too old
+// when those before the second one still count.
+TEST_F(PauseMeterTest, EnoughPairsCountForLongRunsToo) {
+  PauseMeter meter = Make();
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  now_ += absl::Hours(1);
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_EQ(runs_.size(), kFirstRuns + 2);
+  now_ += absl::Hours(1);
+  slow_ = 1.6;
+  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .625);
+  EXPECT_EQ(runs_.size(), kFirstRuns + 2 + 2 * (kPairs - 1));
+  EXPECT_EQ(kept_.size(), 2u * kPairs) << "old ones are kept for people";
+}
+
 TEST_F(PauseMeterTest, AQuickLookTakesFewerPairs) {
   pairs_ = 2;
   PauseMeter meter = Make();

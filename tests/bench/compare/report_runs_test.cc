@@ -74,7 +74,14 @@ TEST(ReportRunsTest, SaysOfWhichModesAndHostsTheDilationWasChecked) {
       EXPECT_EQ(row.figures.at("means"), text);
     }
   }
-  for (Cell& cell : comparison.cells) cell.dilation_difference.reset();
+  for (Cell& cell : comparison.cells) {
+    cell.dilation_difference.reset();
+    cell.dilation_verdict = kTriedFailed;  // all tries
+  }
+  const std::string failed = ReportHtml(comparison);
+  ExpectHas(failed, "a try failed: out of verdicts");
+  ExpectHas(failed, "All modes and numbers of hosts were tried.");
+  for (Cell& cell : comparison.cells) cell.dilation_verdict = kNotTried;
   ExpectHas(ReportHtml(comparison),
             "no cell was tried at twice its dilation");
   comparison.where = "loopback";

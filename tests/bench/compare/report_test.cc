@@ -340,7 +340,10 @@ TEST(CompareReportTest, EveryRunAndEveryAllReduceStandsInATable) {
     for (const CellRun& run : cell.runs) {
       SCOPED_TRACE(absl::StrCat(cell.name, " ", run.repeat));
       const auto& row =
-          rows.at(absl::StrCat("runs ", cell.name, "#", run.repeat)).figures;
+          rows.at(absl::StrCat("runs ", cell.name, "#", run.repeat + 1))
+              .figures;
+      // As in the name of the run's file.
+      EXPECT_EQ(row.at("repeat"), absl::StrCat(run.repeat + 1));
       if (!run.ok) {
         EXPECT_EQ(row.at("ok"), run.error);
         EXPECT_EQ(row.at("samples_per_second"), "–");

@@ -265,6 +265,12 @@ TEST(VerdictTest, ALowerAucOfTheFastestIsSaid) {
                         "0.7605"));
   async.runs[1].auc = .7602;
   EXPECT_THAT(TheVerdict({ring, async}).text, Not(HasSubstr("AUC")));
+  // As modes have it whose runs all have one seed.
+  ring.runs[0].auc = ring.runs[1].auc = .7604;
+  async.runs[0].auc = async.runs[1].auc = .7596;
+  EXPECT_THAT(TheVerdict({ring, async}).text, Not(HasSubstr("AUC")));
+  async.runs[0].auc = async.runs[1].auc = .759;
+  EXPECT_THAT(TheVerdict({ring, async}).text, HasSubstr("AUC"));
 }
 
 TEST(VerdictTest, EachBatchNetworkAndStragglerHasAVerdict) {

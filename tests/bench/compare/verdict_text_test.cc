@@ -43,6 +43,14 @@ TEST(VerdictTextTest, EachRuleStandsOnceBelowTheVerdicts) {
                          "Not played: latency.\n"));
   found.where = "lab";
   EXPECT_THAT(VerdictText(found),
+              HasSubstr("if a run of it failed or if others used more than "
+                        "0.15 of a core during a run."))
+      << "no link was measured, and no dilation tried";
+  Cell cell;
+  cell.dilation_difference = .01;
+  cell.runs.emplace_back().link_expected = 1e9;
+  found.cells = {cell};
+  EXPECT_THAT(VerdictText(found),
               HasSubstr("if a run of it failed, if just before a run a bare "
                         "stream was not within 3 % of what its link has to "
                         "carry, if others used more than 0.15 of a core during "
@@ -51,6 +59,7 @@ TEST(VerdictTextTest, EachRuleStandsOnceBelowTheVerdicts) {
                         "and so that their spreads do not overlap, or failed "
                         "when it was tried at that."));
   found.where = "hosts";
+  found.cells.clear();
   EXPECT_THAT(VerdictText(found), HasSubstr("if a run of it failed.\n"));
 }
 
