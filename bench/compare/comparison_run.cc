@@ -49,14 +49,14 @@ ComparisonRun::ComparisonRun(ComparisonRunOptions options)
               options_.comparison.repeats, &runs_),
       time_left_(0, 0, options_.first_guess) {}
 
-// The runs of cells in random order, repeats interleaved. The last one of the
-// list is the next.
+// The runs of cells, and the tries among them, in random order, repeats
+// interleaved. The last one of the list is the next.
 std::vector<RunPlace> ComparisonRun::InTurn(const std::vector<Cell>& cells,
                                             const std::string& folder) const {
   std::mt19937_64 random(options_.order_seed);
   std::vector<RunPlace> places;
   for (int repeat = options_.comparison.repeats - 1; repeat >= 0; --repeat) {
-    std::vector<RunPlace> round;
+    std::vector<RunPlace> round = slower_.TriesAmong(repeat);
     for (const Cell& cell : cells) round.push_back({cell, repeat, folder});
     std::shuffle(round.begin(), round.end(), random);
     places.insert(places.end(), round.begin(), round.end());
@@ -101,7 +101,7 @@ absl::Status ComparisonRun::ReadBefore() {
   for (const RunPlace& place : slower_.Possible()) {
     SHOAL_RETURN_IF_ERROR(runs_.Read(place));
   }
-  for (RunPlace& place : slower_.Tries()) OpenLast(std::move(place), 0);
+  OpenTries(slower_.Tries());
   return absl::OkStatus();
 }
 
@@ -125,12 +125,25 @@ bool ComparisonRun::IsOpen(const Cell& cell) const {
   });
 }
 
+// Opens a turn for each of the tries whose cell has none, behind all others.
+// Returns how many these are.
+int ComparisonRun::OpenTries(std::vector<RunPlace> tries) {
+  int opened = 0;
+  for (RunPlace& place : tries) {
+    if (IsOpen(place.cell)) continue;
+    OpenLast(std::move(place), 0);
+    ++opened;
+  }
+  return opened;
+}
+
 // Measures the cells of all modes on numbers of hosts on which one mode differs
 // from itself, with their tries.
 absl::Status ComparisonRun::MeasureSlower() {
-  SHOAL_RETURN_IF_ERROR(
-      Open(InTurn(slower_.MeasureSlower(options_.say), SlowerCells::kFolder)));
-  for (RunPlace& place : slower_.Tries()) OpenLast(std::move(place), 0);
+  const std::vector<Cell> cells = slower_.MeasureSlower(options_.say);
+  if (cells.empty()) return absl::OkStatus();
+  SHOAL_RETURN_IF_ERROR(Open(InTurn(cells, SlowerCells::kFolder)));
+  OpenTries(slower_.Tries());
   time_left_.Add(static_cast<int>(open_.size()), 0);
   return MeasureAll();
 }
@@ -166,12 +179,8 @@ absl::Status ComparisonRun::Measure(const Turn& turn) {
     OpenLast(turn.place, turn.tries + 1);
     return absl::OkStatus();
   }
-  // Runs that come again do so after the first tries, which may be more then.
-  for (RunPlace& place : slower_.TriesAfter(cell)) {
-    if (IsOpen(place.cell)) continue;
-    OpenLast(std::move(place), 0);
-    time_left_.Add(1, 0);
-  }
+  // A run that comes again may ask for more tries of its mode.
+  time_left_.Add(OpenTries(slower_.TriesAfter(cell)), 0);
   return runs_.Write(turn.place, options_.formula(cell, data.mean_batch));
 }
 

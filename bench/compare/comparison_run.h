@@ -89,6 +89,7 @@ class ComparisonRun {
   absl::Status ReadBefore();
   absl::Status Open(std::vector<RunPlace> places);
   void OpenLast(RunPlace place, int tries);
+  int OpenTries(std::vector<RunPlace> tries);
   absl::Status MeasureAll();
   absl::Status Measure(const Turn& turn);
   absl::Status MeasureSlower();

@@ -22,8 +22,9 @@ namespace shoal {
 
 // A difference above this share is one.
 inline constexpr double kDilationTolerance = .05;
-// A try whose median differs is repeated until there are so many. Runs beyond
-// that, which a cell has that is measured slower, are not tries.
+// There is one try in each repeat, and so many at most; fewer whose median
+// differs are followed by more until there are so many. Runs beyond that, which
+// a cell has that is measured slower, are not tries.
 inline constexpr int kDilationTries = 3;
 
 // The cell at twice its dilation, with "_twice" after its name and without

@@ -58,6 +58,15 @@ bool SlowerCells::NeedsTry(const Cell& at_twice) const {
   return false;
 }
 
+std::vector<RunPlace> SlowerCells::TriesAmong(int repeat) const {
+  std::vector<RunPlace> tries;
+  if (repeat >= kDilationTries) return tries;
+  for (const Cell& at_twice : Tried()) {
+    tries.push_back({at_twice, repeat, kFolder});
+  }
+  return tries;
+}
+
 std::vector<RunPlace> SlowerCells::Tries() const {
   std::vector<RunPlace> tries;
   for (const Cell& at_twice : Tried()) {

@@ -26,8 +26,12 @@ class SlowerCells {
   // All runs that a comparison of before may have left.
   std::vector<RunPlace> Possible() const;
 
-  // The next try of each mode and number of hosts that needs one, as the runs
-  // are now.
+  // The tries that come among the runs of a repeat: one of each mode and number
+  // of hosts, since a machine is faster in some hours than in others. There are
+  // as many as repeats, and kDilationTries at most.
+  std::vector<RunPlace> TriesAmong(int repeat) const;
+  // The next try of each mode and number of hosts that needs one more, as the
+  // runs are now.
   std::vector<RunPlace> Tries() const;
   // Those of them which a run of `cell` is a reason for: a try, or one of the
   // runs that tries are compared with.

@@ -11,8 +11,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "bench/compare/comparison_json.h"
+#include "bench/compare/dilation_check.h"
 #include "tests/bench/compare/comparison_run_fixture.h"
 
 namespace shoal {
@@ -43,8 +45,10 @@ TEST_F(SlowerCellsTest, HostsOfAModeThatDiffersAtTwiceArePlayedAtIt) {
   // Three cells, each once at twice, and ring, which differs, two times more.
   // The first of these are their runs at twice, and each is tried once.
   EXPECT_EQ(measured_.size(), 11u);
-  EXPECT_EQ(std::set<std::string>(measured_.begin(), measured_.begin() + 3),
-            (std::set<std::string>{"A_async.0", "A_ring.0", "A_sync.0"}));
+  EXPECT_EQ(
+      std::set<std::string>(measured_.begin(), measured_.begin() + 6),
+      (std::set<std::string>{"A_async.0", "A_async_twice.0", "A_ring.0",
+                             "A_ring_twice.0", "A_sync.0", "A_sync_twice.0"}));
   EXPECT_EQ(found_.cells[0].grey, "");
   EXPECT_EQ(found_.cells[0].dilation, 2);
   EXPECT_EQ(found_.cells[0].dilation_difference, 0);
@@ -89,21 +93,41 @@ TEST_F(SlowerCellsTest, WhatWasTriedIsDecidedByTheTriesAlone) {
   EXPECT_EQ(found_.cells[0].dilation, 2);
 }
 
-// A disturbed run comes again after the first tries, which are judged by it
-// then.
+// Tries are compared with runs of the same hour.
+TEST_F(SlowerCellsTest, TriesComeAmongTheRunsOfEachRepeat) {
+  options_.check_dilation = true;
+  options_.comparison.repeats = 4;
+  next_ = [](const Cell&, CellRun run) -> absl::StatusOr<CellRun> {
+    run.samples_per_second = 1000;
+    return run;
+  };
+  ASSERT_TRUE(Run().ok());
+  ASSERT_EQ(measured_.size(), 4 * 3 + kDilationTries * 3u);
+  bool mixed = false;
+  for (size_t i = 0; i < measured_.size(); ++i) {
+    const size_t repeat = i / 6;
+    EXPECT_THAT(measured_[i], EndsWith(absl::StrCat(".", repeat)));
+    const bool is_try = absl::StrContains(measured_[i], "_twice");
+    if (repeat == 3) {
+      EXPECT_FALSE(is_try);
+    }
+    mixed |= is_try && i % 6 < 3;
+  }
+  EXPECT_TRUE(mixed) << "in random order";
+}
+
+// A disturbed run comes again after the tries, which are judged by it then.
 TEST_F(SlowerCellsTest, ARunThatCameAgainMayAskForMoreTries) {
   options_.check_dilation = true;
-  options_.comparison.repeats = 3;
   options_.retries = 1;
   int disturbed = 0;
   int tries = 0;
   next_ = [&](const Cell& cell, CellRun run) -> absl::StatusOr<CellRun> {
     run.samples_per_second = 1000;
     if (cell.mode == "ring" && cell.dilation == 1) {
-      // The median is 1000 without the one that comes again, and 1200 with it.
-      if (run.repeat > 0) run.samples_per_second = 1200;
+      // The median is 1000 without the one that comes again, and 1100 with it.
+      if (run.repeat == 1) run.samples_per_second = 1200;
       if (run.repeat == 1 && ++disturbed == 1) run.others_cores = 1;
-      if (run.repeat == 0) run.samples_per_second = 830;
     }
     if (cell.mode == "ring" && cell.dilation == 2) ++tries;
     return run;
@@ -143,8 +167,8 @@ TEST_F(SlowerCellsTest, AllCellsOfTheHostsArePlayedSlower) {
   AddModel("B", {"ring", "async"});
   options_.comparison.cells[4].hosts = 2;
   next_ = RingHas({{1, 1000}, {2, 800}, {4, 800}});
-  // Ten runs, three tries and two more of ring; then the first one of others.
-  stop_after_ = 16;
+  // Ten runs, six tries and one more of ring; then the first one of others.
+  stop_after_ = 18;
   EXPECT_TRUE(absl::IsCancelled(Run()));
   EXPECT_EQ(Written().ended, "");
   // They are not measured to the end, so all are as they were before.
@@ -159,9 +183,9 @@ TEST_F(SlowerCellsTest, AllCellsOfTheHostsArePlayedSlower) {
   }
   stop_after_ = 1000;
   ASSERT_TRUE(Run().ok());
-  // Async, sync and twice B's ring, less the first one; a try of each mode at
-  // four times.
-  EXPECT_EQ(measured_.size(), 6u);
+  // B's ring twice, as often a try of each mode at four times, less the first
+  // one of these.
+  EXPECT_EQ(measured_.size(), 7u);
   const Comparison found = Written();
   EXPECT_EQ(found.cells[0].dilation, 2);
   EXPECT_EQ(found.cells[0].runs.size(), 2u);
