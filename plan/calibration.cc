@@ -15,6 +15,15 @@ namespace {
 constexpr double kUsualGrowth = .75;
 constexpr int kDeepest = 2;  // of --pipeline_depth
 
+// The correction of the mode, or nullptr.
+const ModeCorrection* Find(const std::vector<ModeCorrection>& corrections,
+                           absl::string_view mode) {
+  for (const ModeCorrection& correction : corrections) {
+    if (correction.mode == mode) return &correction;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 double Calibration::IdsOf(double samples) const {
@@ -33,11 +42,16 @@ double Calibration::IdsOf(double samples) const {
 }
 
 double Calibration::CorrectionOf(absl::string_view mode, int hosts) const {
-  for (const ModeCorrection& correction : corrections) {
-    if (correction.mode != mode) continue;
-    return hosts == 1 ? correction.alone : correction.factor;
-  }
-  return 1;
+  const ModeCorrection* const found = Find(corrections, mode);
+  if (found == nullptr) return 1;
+  return hosts == 1 ? found->alone : found->factor;
+}
+
+bool Calibration::IsCorrectedByAnother(absl::string_view mode,
+                                       int hosts) const {
+  const ModeCorrection* const found = Find(corrections, mode);
+  if (found == nullptr) return false;
+  return !(hosts == 1 ? found->alone_is_own : found->factor_is_own);
 }
 
 absl::Status Calibration::Validate() const {

@@ -77,6 +77,8 @@ struct Calibration {
   double IdsOf(double samples) const;
   // The factor of a mode on so many hosts; 1 if there is none.
   double CorrectionOf(absl::string_view mode, int hosts) const;
+  // Whether that factor, if there is one, is not the mode's own.
+  bool IsCorrectedByAnother(absl::string_view mode, int hosts) const;
 
   // INVALID_ARGUMENT names the first figure that cannot be.
   absl::Status Validate() const;

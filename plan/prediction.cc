@@ -87,15 +87,6 @@ bool IsOtherJob(const ModeShape& mode, const Calibration& c,
          (mode.ring() && differs(job.bucket_bytes, c.bucket_bytes));
 }
 
-bool IsCorrectedByAnother(const ModeShape& mode, const Calibration& c,
-                          int hosts) {
-  for (const ModeCorrection& correction : c.corrections) {
-    if (correction.mode != mode.name) continue;
-    return !(hosts == 1 ? correction.alone_is_own : correction.factor_is_own);
-  }
-  return false;
-}
-
 bool IsExtrapolated(const ModeShape& mode, const Calibration& c,
                     const PlannedJob& job, const ClusterDescription& cluster,
                     int hosts) {
@@ -106,8 +97,8 @@ bool IsExtrapolated(const ModeShape& mode, const Calibration& c,
       hosts > 1 && (!c.network_measured ||
                     IsOutside(cluster.bits_per_second, c.least_bits,
                               c.most_bits));
-  return other_mode || other_network || IsCorrectedByAnother(mode, c, hosts) ||
-         hosts > c.most_hosts ||
+  return other_mode || other_network ||
+         c.IsCorrectedByAnother(mode.name, hosts) || hosts > c.most_hosts ||
          IsOutside(cluster.cores, c.least_cores, c.most_cores) ||
          IsOtherJob(mode, c, job);
 }

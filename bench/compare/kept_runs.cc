@@ -50,6 +50,7 @@ std::string KeptRuns::PathOf(const RunPlace& place) const {
 }
 
 absl::Status KeptRuns::Read(const RunPlace& place) {
+  if (Has(place)) return absl::OkStatus();
   const std::string path = PathOf(place);
   const auto text = ReadTextFile(*files_, path);
   if (absl::IsNotFound(text.status())) return absl::OkStatus();

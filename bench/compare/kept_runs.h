@@ -33,9 +33,9 @@ class KeptRuns {
         settings_(std::move(settings)),
         data_(data) {}
 
-  // Reads the run, if its file is there. One that failed is as if it were not
-  // there. FAILED_PRECONDITION: it is a run of another comparison. Other
-  // errors: it cannot be read.
+  // Reads the run, if it is not known yet and its file is there. One that
+  // failed is as if it were not there. FAILED_PRECONDITION: it is a run of
+  // another comparison. Other errors: it cannot be read.
   absl::Status Read(const RunPlace& place);
   // Adds the run, or replaces it; `data` are those that it read.
   void Add(const RunPlace& place, CellRun run, const ComparedData& data);
