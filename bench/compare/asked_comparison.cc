@@ -174,7 +174,7 @@ CellRunnerOptions MeterRunnerOptions(const AskedComparison& asked,
   return options;
 }
 
-int MeterPairs(const CompareFlags& flags) { return flags.quick ? 2 : 4; }
+int MeterPairs(const CompareFlags& flags) { return flags.quick ? 1 : 4; }
 
 ModelFactsOptions FactsOptions(const AskedComparison& asked,
                                const FileSystem* files) {

@@ -153,7 +153,8 @@ void AddRuns(CompareFlags* flags, FlagSet* set) {
   set->Add({"quick", &flags->quick,
             "Take a quick look: one run of each cell, of 8 s and without "
             "another try, unless --repeats, --cell_time or --retries say "
-            "otherwise; and half as many runs to find out what pauses cost."});
+            "otherwise; and a quarter as many pairs of runs to find out what "
+            "pauses cost."});
 }
 
 }  // namespace
