@@ -67,12 +67,25 @@ std::vector<RunPlace> SlowerCells::TriesAmong(int repeat) const {
   return tries;
 }
 
+std::optional<RunPlace> SlowerCells::InTurnOf(RunPlace place) const {
+  for (const Cell& at_twice : Tried()) {
+    if (place.cell.name == at_twice.name) return NextTry(at_twice);
+  }
+  return place;
+}
+
+// nullopt: none is needed.
+std::optional<RunPlace> SlowerCells::NextTry(const Cell& at_twice) const {
+  if (!NeedsTry(at_twice)) return std::nullopt;
+  const int made = static_cast<int>(WithTries(at_twice).runs.size());
+  return RunPlace{at_twice, made, kFolder};
+}
+
 std::vector<RunPlace> SlowerCells::Tries() const {
   std::vector<RunPlace> tries;
   for (const Cell& at_twice : Tried()) {
-    if (!NeedsTry(at_twice)) continue;
-    const int made = static_cast<int>(WithTries(at_twice).runs.size());
-    tries.push_back({at_twice, made, kFolder});
+    auto next = NextTry(at_twice);
+    if (next.has_value()) tries.push_back(*std::move(next));
   }
   return tries;
 }

@@ -2,6 +2,7 @@
 #define SHOAL_BENCH_COMPARE_SLOWER_CELLS_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,14 @@ class SlowerCells {
   // All runs that a comparison of before may have left.
   std::vector<RunPlace> Possible() const;
 
-  // The tries that come among the runs of a repeat: one of each mode and number
-  // of hosts, since a machine is faster in some hours than in others. There are
-  // as many as repeats, and kDilationTries at most.
+  // The tries that may come among the runs of a repeat: one of each mode and
+  // number of hosts, since a machine is faster in some hours than in others.
+  // There are as many as repeats, and kDilationTries at most.
   std::vector<RunPlace> TriesAmong(int repeat) const;
+  // What is measured in the turn of `place`: the place itself if it is no try;
+  // the next try of its mode and number of hosts if these need one more, as the
+  // runs are now; or else nothing.
+  std::optional<RunPlace> InTurnOf(RunPlace place) const;
   // The next try of each mode and number of hosts that needs one more, as the
   // runs are now.
   std::vector<RunPlace> Tries() const;
@@ -54,6 +59,7 @@ class SlowerCells {
   Cell WithRepeats(const Cell& cell) const;
   Cell WithTries(const Cell& at_twice) const;
   bool NeedsTry(const Cell& at_twice) const;
+  std::optional<RunPlace> NextTry(const Cell& at_twice) const;
   // Those that are tried now.
   const std::vector<Cell>& Tried() const;
   bool IsSlower(const Cell& at_twice) const;
