@@ -150,17 +150,16 @@ absl::Status ComparisonRun::MeasureSlower() {
 
 absl::Status ComparisonRun::MeasureAll() {
   while (!open_.empty()) {
-    SHOAL_RETURN_IF_ERROR(options_.stopped());
     Turn turn = std::move(open_.back());
     open_.pop_back();
-    if (turn.tries == 0) {
-      auto place = slower_.InTurnOf(std::move(turn.place));
-      if (!place.has_value()) {
-        time_left_.Add(-1, 0);
-        continue;
-      }
-      turn.place = *std::move(place);
+    auto place = slower_.InTurnOf(turn.place);
+    if (!place.has_value()) {
+      time_left_.Add(-1, 0);
+      continue;
     }
+    SHOAL_RETURN_IF_ERROR(options_.stopped());
+    // A run that comes again replaces the one that was disturbed.
+    if (turn.tries == 0) turn.place = *std::move(place);
     SHOAL_RETURN_IF_ERROR(Measure(turn));
   }
   return absl::OkStatus();

@@ -22,9 +22,10 @@ namespace shoal {
 
 // A difference above this share is one.
 inline constexpr double kDilationTolerance = .05;
-// There is one try in each repeat, and so many at most; fewer whose median
-// differs are followed by more until there are so many. Runs beyond that, which
-// a cell has that is measured slower, are not tries.
+// The first repeat has one try. While the median differs, or none counts, each
+// repeat that follows has one more, and what is missing then comes at the end:
+// so many at most. Of a cell that is measured slower, the first so many runs
+// are its tries, whether the check or the measurement asked for them.
 inline constexpr int kDilationTries = 3;
 
 // The cell at twice its dilation, with "_twice" after its name and without

@@ -74,11 +74,15 @@ std::optional<RunPlace> SlowerCells::InTurnOf(RunPlace place) const {
   return place;
 }
 
-// nullopt: none is needed.
+// The first of the tries that is not there, of which a comparison of before may
+// have left any. nullopt: none is needed.
 std::optional<RunPlace> SlowerCells::NextTry(const Cell& at_twice) const {
   if (!NeedsTry(at_twice)) return std::nullopt;
-  const int made = static_cast<int>(WithTries(at_twice).runs.size());
-  return RunPlace{at_twice, made, kFolder};
+  for (int i = 0; i < kDilationTries; ++i) {
+    RunPlace place{at_twice, i, kFolder};
+    if (!runs_->Has(place)) return place;
+  }
+  return std::nullopt;
 }
 
 std::vector<RunPlace> SlowerCells::Tries() const {

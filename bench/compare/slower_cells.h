@@ -29,7 +29,7 @@ class SlowerCells {
 
   // The tries that may come among the runs of a repeat: one of each mode and
   // number of hosts, since a machine is faster in some hours than in others.
-  // There are as many as repeats, and kDilationTries at most.
+  // None from the repeat kDilationTries on.
   std::vector<RunPlace> TriesAmong(int repeat) const;
   // What is measured in the turn of `place`: the place itself if it is no try;
   // the next try of its mode and number of hosts if these need one more, as the
