@@ -439,7 +439,7 @@ def main():
                        help='the folder with shoal and its programs')
     lines.add_argument('--results', help='compare.json of a comparison',
                        default=os.path.join(ROOT, 'bench', 'results',
-                                            'compare_amd_epyc_zen3.json'))
+                                            'compare_granite_rapids.json'))
     lines.add_argument('--title', default=LINES_TITLE)
     lines.add_argument('--out', default=os.path.join(PICTURES,
                                                      'compare_a_1gbit.svg'))
