@@ -310,7 +310,9 @@ class VerdictMaker {
     verdict_.turn = turn.text;
     verdict_.no_turn = turn.missing;
     if (!turn.text.empty()) {
-      lines_.push_back(absl::StrCat("Predicted: ", turn.text));
+      lines_.push_back(absl::StrCat(
+          "Predicted: ", turn.text,
+          turn.missing.empty() ? "" : "; of modes not named here, nothing"));
     }
   }
 

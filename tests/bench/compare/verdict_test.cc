@@ -421,6 +421,20 @@ TEST(VerdictTest, WhatIsPredictedStandsInTheTextAndIsMarked) {
   EXPECT_THAT(tie.at(0).turn, HasSubstr("would ring or async be faster than"));
   EXPECT_THAT(verdicts[0].text,
               EndsWith(absl::StrCat("\nPredicted: ", verdicts[0].turn)));
+  // A mode that the planner does not know is not named, which is said.
+  comparison.cells.back() = CellOf("sync", {1000, 1001});
+  comparison.cells.back().bits_per_second = 1e9;
+  comparison.cells.back().backup_workers = 1;
+  const auto partial =
+      VerdictsOf(comparison, [](const Comparison&, const std::string&, int) {
+        Calibration calibration = ExampleCalibration();
+        calibration.corrections = {{"ring", 10}};
+        return calibration;
+      });
+  EXPECT_EQ(partial.at(0).no_turn, "the planner knows nothing of sync+1");
+  EXPECT_THAT(partial.at(0).text,
+              EndsWith(absl::StrCat("\nPredicted: ", partial[0].turn,
+                                    "; of modes not named here, nothing")));
 }
 
 TEST(VerdictTest, EachOfAComparisonSaysWhereItTurnsOrWhyNot) {
