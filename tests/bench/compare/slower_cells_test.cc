@@ -42,6 +42,13 @@ std::function<absl::StatusOr<CellRun>(const Cell&, CellRun)> RingHas(
   };
 }
 
+// They differ, within the spread of its runs.
+absl::StatusOr<CellRun> TriesOfRingAreSlow(const Cell& cell, CellRun run) {
+  const bool slow = cell.dilation == 2 || run.repeat == 1;
+  run.samples_per_second = cell.mode == "ring" && slow ? 900 : 1000;
+  return run;
+}
+
 TEST_F(SlowerCellsTest, HostsOfAModeThatDiffersAtTwiceArePlayedAtIt) {
   options_.check_dilation = true;
   options_.comparison.repeats = 1;
@@ -103,12 +110,7 @@ TEST_F(SlowerCellsTest, WhatWasTriedIsDecidedByTheTriesAlone) {
 TEST_F(SlowerCellsTest, TriesComeAmongTheRunsAsLongAsTheyAreNeeded) {
   options_.check_dilation = true;
   options_.comparison.repeats = 4;
-  // The tries of ring differ, within the spread of its runs.
-  next_ = [](const Cell& cell, CellRun run) -> absl::StatusOr<CellRun> {
-    const bool slow = cell.dilation == 2 || run.repeat == 1;
-    run.samples_per_second = cell.mode == "ring" && slow ? 900 : 1000;
-    return run;
-  };
+  next_ = TriesOfRingAreSlow;
   ASSERT_TRUE(Run().ok());
   // Runs, with the tries of all modes in the first repeat, and then of ring.
   const std::vector<std::set<std::string>> expected = {
@@ -137,11 +139,7 @@ TEST_F(SlowerCellsTest, TriesComeAmongTheRunsAsLongAsTheyAreNeeded) {
 TEST_F(SlowerCellsTest, ATryThatIsMissingIsMadeOnce) {
   options_.check_dilation = true;
   options_.comparison.repeats = 3;
-  next_ = [](const Cell& cell, CellRun run) -> absl::StatusOr<CellRun> {
-    const bool slow = cell.dilation == 2 || run.repeat == 1;
-    run.samples_per_second = cell.mode == "ring" && slow ? 900 : 1000;
-    return run;
-  };
+  next_ = TriesOfRingAreSlow;
   ASSERT_TRUE(Run().ok());
   const std::string path = absl::StrCat(out_, "/dilation/A_ring_twice.1.json");
   ASSERT_EQ(remove(path.c_str()), 0);

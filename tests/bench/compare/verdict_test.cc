@@ -409,14 +409,14 @@ TEST(VerdictTest, WhatIsPredictedStandsInTheTextAndIsMarked) {
                          "ring be faster than async"));
   EXPECT_EQ(verdicts[0].no_turn, "");
   // Also where the first two do not differ: the third one may overtake them.
+  const auto calibrate = [](const Comparison&, const std::string&, int) {
+    Calibration calibration = ExampleCalibration();
+    calibration.corrections = {{"ring", 10}};
+    return calibration;
+  };
   comparison.cells.push_back(CellOf("ssp", {2000, 2002}));
   comparison.cells.back().bits_per_second = 1e9;
-  const auto tie =
-      VerdictsOf(comparison, [](const Comparison&, const std::string&, int) {
-        Calibration calibration = ExampleCalibration();
-        calibration.corrections = {{"ring", 10}};
-        return calibration;
-      });
+  const auto tie = VerdictsOf(comparison, calibrate);
   EXPECT_EQ(tie.at(0).best, "");
   EXPECT_THAT(tie.at(0).turn, HasSubstr("would ring or async be faster than"));
   EXPECT_THAT(verdicts[0].text,
@@ -425,12 +425,7 @@ TEST(VerdictTest, WhatIsPredictedStandsInTheTextAndIsMarked) {
   comparison.cells.back() = CellOf("sync", {1000, 1001});
   comparison.cells.back().bits_per_second = 1e9;
   comparison.cells.back().backup_workers = 1;
-  const auto partial =
-      VerdictsOf(comparison, [](const Comparison&, const std::string&, int) {
-        Calibration calibration = ExampleCalibration();
-        calibration.corrections = {{"ring", 10}};
-        return calibration;
-      });
+  const auto partial = VerdictsOf(comparison, calibrate);
   EXPECT_EQ(partial.at(0).no_turn, "the planner knows nothing of sync+1");
   EXPECT_THAT(partial.at(0).text,
               EndsWith(absl::StrCat("\nPredicted: ", partial[0].turn,
