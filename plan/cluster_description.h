@@ -16,6 +16,9 @@ namespace shoal {
 //       ParseCluster("hosts=32,cores=8,network=10gbit,latency=60us,"
 //                    "memory=64GiB"));
 struct ClusterDescription {
+  // Latency that is usual, and that formulas take for that of measured cells.
+  static constexpr double kUsualLatency = 60e-6;
+
   int hosts = 1;
   // Cores of a host; a share of a core is allowed (a host with a quota).
   double cores = 2;
@@ -23,7 +26,7 @@ struct ClusterDescription {
   double bits_per_second = 0;
   // Time of a message without bytes from a process of one host to a process of
   // another host.
-  double latency_seconds = 60e-6;
+  double latency_seconds = kUsualLatency;
   // Memory of a host; 0: not known, and no job is refused for its memory.
   double memory_bytes = 0;
 };

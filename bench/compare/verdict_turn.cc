@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/listed.h"
@@ -11,13 +12,10 @@
 #include "bench/compare/cell_mode.h"
 #include "plan/cluster_description.h"
 #include "plan/crossover.h"
-#include "plan/mode_turn.h"
+#include "plan/mode_lead.h"
 
 namespace shoal {
 namespace {
-
-// By so much bandwidths differ at which a lead is looked for.
-constexpr double kStep = 1.05;
 
 // A prediction is not known to more digits than two.
 double TwoDigits(double bits) {
@@ -25,24 +23,25 @@ double TwoDigits(double bits) {
   return std::round(bits / unit) * unit;
 }
 
-TurnQuestion QuestionOf(const Cell& best, const Cell& other) {
-  TurnQuestion question;
-  question.mode = best.mode;
+// How `mode` compares with `other`.
+LeadQuestion QuestionOf(const Cell& mode, const Cell& other) {
+  LeadQuestion question;
+  question.mode = mode.mode;
   question.other = other.mode;
-  question.hosts = best.hosts;
-  question.batch_size = best.batch_size;
-  question.cores = best.cores_per_host;
-  const int bound = std::max(best.ssp_bound, other.ssp_bound);
+  question.hosts = mode.hosts;
+  question.batch_size = mode.batch_size;
+  question.cores = mode.cores_per_host;
+  const int bound = std::max(mode.ssp_bound, other.ssp_bound);
   if (bound > 0) question.ssp_bound = bound;
   return question;
 }
 
-// Whether the planner takes `other` for clearly faster than `best` over links
+// Whether the planner takes `mode` for clearly faster than `other` over links
 // of this bandwidth.
-bool IsAheadAt(const Cell& best, const Cell& other,
-               const Calibration& calibration, double bits) {
-  const auto ratio = PredictedRatio(calibration, QuestionOf(other, best), bits);
-  return ratio.ok() && *ratio >= 1 + kClearLead;
+bool LeadsAt(const Cell& mode, const Cell& other,
+             const Calibration& calibration, double bits) {
+  const auto lead = PredictLead(calibration, QuestionOf(mode, other), bits);
+  return lead.ok() && lead->is_clear();
 }
 
 // The cell of a mode on a network, or nullptr.
@@ -57,22 +56,23 @@ const Cell* FindCell(const std::vector<const Cell*>& cells,
 }
 
 // Where one of two modes was measured to be clearly faster on another network,
-// and the planner or its search for turns does not say so, or where the planner
-// takes `other` for the faster one and the two do not differ; or "".
+// and the planner or its search for leads of `other` does not say so, or where
+// the planner takes `other` for the faster one and the two do not differ; or
+// "".
 std::string WrongElsewhere(const Cell& best, const Cell& other,
-                           const Calibration& calibration, const ModeTurn& turn,
+                           const Calibration& calibration,
+                           const ModeLeads& leads,
                            const std::vector<const Cell*>& elsewhere) {
   for (const Cell* one : elsewhere) {
     if (one->mode != best.mode || one->backup_workers > 0) continue;
     const Cell* const two = FindCell(elsewhere, other.mode, one->network);
-    if (two == nullptr || one->bits_per_second <= 0) continue;
+    const double bits = one->bits_per_second;
+    if (two == nullptr || bits <= 0) continue;
     const auto speed = RankedSpread(*one, &CellRun::samples_per_second);
     const auto other_speed = RankedSpread(*two, &CellRun::samples_per_second);
     if (!speed.has_value() || !other_speed.has_value()) continue;
     if (speed->Overlaps(*other_speed)) {
-      const auto ratio = PredictedRatio(calibration, QuestionOf(*one, *two),
-                                        one->bits_per_second);
-      if (!ratio.ok() || *ratio > 1 / (1 + kClearLead)) continue;
+      if (!LeadsAt(*two, *one, calibration, bits)) continue;
       return absl::StrCat("the planner takes ", ModeName(*two),
                           " for faster than ", ModeName(*one), " at ",
                           one->network, ", where they do not differ");
@@ -83,21 +83,19 @@ std::string WrongElsewhere(const Cell& best, const Cell& other,
     const double lead = is_first ? speed->median / other_speed->median
                                  : other_speed->median / speed->median;
     if (lead < 1 + kClearLead) continue;
-    const auto ratio = PredictedRatio(calibration, QuestionOf(slower, faster),
-                                      one->bits_per_second);
-    if (!ratio.ok()) continue;
-    if (*ratio >= 1 + kClearLead) {
+    if (LeadsAt(slower, faster, calibration, bits)) {
       return absl::StrCat("the planner takes ", ModeName(slower),
                           " for faster than ", ModeName(faster), " at ",
                           one->network, ", where it was not");
     }
-    if (*ratio > 1 / (1 + kClearLead)) {
+    if (!LeadsAt(faster, slower, calibration, bits)) {
       return absl::StrCat("the planner takes ", ModeName(faster), " and ",
                           ModeName(slower), " for equally fast at ",
                           one->network, ", where they were not");
     }
-    if (!is_first && turn.crossovers.empty() &&
-        (turn.ahead == nullptr || turn.ahead->name != other.mode)) {
+    if (!is_first && absl::c_none_of(leads.ranges, [&](const LeadRange& range) {
+          return range.Covers(bits);
+        })) {
       return absl::StrCat("the search over bandwidths misses that ",
                           ModeName(other), " is faster than ", ModeName(best),
                           " at ", one->network);
@@ -106,30 +104,41 @@ std::string WrongElsewhere(const Cell& best, const Cell& other,
   return "";
 }
 
-// A bandwidth at which another mode becomes faster than the best one.
+// Bandwidths at which another mode is faster than the best one.
 struct Turn {
-  double bits = 0;
+  LeadRange range;
   const Cell* faster = nullptr;
-  bool extrapolated = false;
 };
 
-std::string SideText(const char* before, const Turn& turn, const char* after,
-                     const Cell& best) {
-  return absl::StrCat(before, " about ", NetworkText(TwoDigits(turn.bits)),
-                      after, " ", ModeName(*turn.faster),
-                      " would be faster than ", ModeName(best),
-                      turn.extrapolated ? " (extrapolated)" : "");
+std::string About(double bits) {
+  return absl::StrCat("about ", NetworkText(TwoDigits(bits)));
 }
 
+std::string Marked(const LeadRange& range) {
+  return range.extrapolated ? " (extrapolated)" : "";
+}
+
+std::string TurnText(const Turn& turn, const Cell& best) {
+  const LeadRange& range = turn.range;
+  std::string where;
+  if (!range.from.has_value()) {
+    where = absl::StrCat("below ", About(*range.to));
+  } else {
+    where = absl::StrCat(
+        "from ", About(*range.from),
+        range.to.has_value() ? absl::StrCat(" to ", About(*range.to)) : " on");
+  }
+  return absl::StrCat(where, ", ", ModeName(*turn.faster),
+                      " would be faster than ", ModeName(best), Marked(range));
+}
+
+// Of one mode whose ranges have no other ends.
 std::string BothSidesText(const Turn& above, const Turn& below,
                           const Cell& best) {
-  const auto marked = [](const Turn& turn) {
-    return absl::StrCat("about ", NetworkText(TwoDigits(turn.bits)),
-                        turn.extrapolated ? " (extrapolated)" : "");
-  };
   return absl::StrCat(ModeName(*above.faster), " would be faster than ",
-                      ModeName(best), " above ", marked(above),
-                      " and also below ", marked(below));
+                      ModeName(best), " above ", About(*above.range.from),
+                      Marked(above.range), " and also below ",
+                      About(*below.range.to), Marked(below.range));
 }
 
 // What the planner says about the best cell and the others, as it is gathered.
@@ -138,45 +147,28 @@ class Gathered {
   explicit Gathered(const Cell& best) : best_(best) {}
 
   // `behind`: `other` was measured to be slower than the best one, and not only
-  // level.
-  void Add(const Cell& other, bool behind, const Calibration& calibration,
-           const ModeTurn& turn) {
+  // level. `leads`: those of `other`.
+  void Add(const Cell& other, bool behind, const ModeLeads& leads) {
     const double here = best_.bits_per_second;
-    const auto is_ahead = [&](double bits) {
-      return IsAheadAt(best_, other, calibration, bits);
-    };
-    // Without a crossover `other` may be ahead elsewhere and level here.
-    if (is_ahead(here) ||
-        (turn.ahead != nullptr && turn.ahead->name == other.mode)) {
+    if (absl::c_any_of(leads.ranges, [here](const LeadRange& range) {
+          return range.Covers(here);
+        })) {
       (behind ? against_ : level_).push_back(ModeName(other));
       return;
     }
-    std::optional<Turn> above, below;
-    // Below the first crossover a mode may be ahead by less than counts.
-    bool was_ahead = false;
-    if (!turn.crossovers.empty()) {
-      const double first = turn.crossovers.front().bits_per_second;
-      for (double bits = kLeastBits; bits < first; bits *= kStep) {
-        was_ahead = was_ahead || is_ahead(bits);
-      }
-    }
-    for (const Crossover& crossover : turn.crossovers) {
-      const Turn one = {crossover.bits_per_second, &other,
-                        crossover.extrapolated};
-      const bool becomes_faster = crossover.to->name == other.mode;
-      if (crossover.bits_per_second > here) {
-        if (becomes_faster && !above.has_value()) above = one;
-      } else if (!becomes_faster && was_ahead) {
-        below = one;
-      }
-      was_ahead = becomes_faster;
-    }
-    if (!above.has_value() && !below.has_value()) {
+    if (leads.ranges.empty()) {
       never_.push_back(ModeName(other));
-      extrapolated_ = extrapolated_ || turn.extrapolated;
+      extrapolated_ = extrapolated_ || leads.extrapolated;
     }
-    if (above && (!above_ || above->bits < above_->bits)) above_ = above;
-    if (below && (!below_ || below->bits > below_->bits)) below_ = below;
+    for (const LeadRange& range : leads.ranges) {
+      if (range.StartsAbove(here)) {
+        if (!above_ || range.from < above_->range.from) {
+          above_ = Turn{range, &other};
+        }
+      } else if (!below_ || range.to > below_->range.to) {
+        below_ = Turn{range, &other};
+      }
+    }
   }
 
   // Why nothing is said of a mode.
@@ -191,11 +183,12 @@ class Gathered {
   VerdictTurn Conclude() const {
     VerdictTurn turn;
     std::vector<std::string> sides;
-    if (above_ && below_ && above_->faster == below_->faster) {
+    if (above_ && below_ && above_->faster == below_->faster &&
+        !above_->range.to && !below_->range.from) {
       sides.push_back(BothSidesText(*above_, *below_, best_));
     } else {
-      if (above_) sides.push_back(SideText("from", *above_, " on,", best_));
-      if (below_) sides.push_back(SideText("below", *below_, ",", best_));
+      if (above_) sides.push_back(TurnText(*above_, best_));
+      if (below_) sides.push_back(TurnText(*below_, best_));
     }
     turn.text = absl::StrJoin(sides, "; ");
     if (sides.empty() && !never_.empty()) {
@@ -292,15 +285,15 @@ VerdictTurn TurnFinder::Find(const Cell& best,
         gathered.AddUnknown(*other);
         continue;
       }
-      const auto turn = FindModeTurn(*calibration, QuestionOf(best, *other));
-      if (!turn.ok()) {
+      const auto leads = FindLeads(*calibration, QuestionOf(*other, best));
+      if (!leads.ok()) {
         gathered.AddUnknown(*other);
         continue;
       }
       std::string wrong =
-          WrongElsewhere(best, *other, *calibration, *turn, elsewhere);
+          WrongElsewhere(best, *other, *calibration, *leads, elsewhere);
       if (wrong.empty()) {
-        gathered.Add(*other, others == &behind, *calibration, *turn);
+        gathered.Add(*other, others == &behind, *leads);
       } else {
         gathered.AddWrong(std::move(wrong));
       }

@@ -30,7 +30,7 @@ inline constexpr char kTurnRule[] =
     "Another mode counts as faster from 3 % on. "
     "Extrapolated: outside of what was measured.";
 
-// Asks the planner (plan/mode_turn.h) at which bandwidth another mode than the
+// Asks the planner (plan/mode_lead.h) at which bandwidth another mode than the
 // best one would be faster. It speaks of samples/s, whatever made the mode the
 // best: a mode that is faster already, though it reaches the target later, is
 // left out. So is a mode that the planner takes for faster on the measured

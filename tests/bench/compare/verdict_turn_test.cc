@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "plan/mode_turn.h"
+#include "plan/mode_lead.h"
 #include "tests/plan/plan_examples.h"
 
 namespace shoal {
@@ -58,13 +58,17 @@ VerdictTurn Find(const Calibration& calibration, const Cell& best,
 class VerdictTurnTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto turn = FindModeTurn(
-        RingInTheMiddle(),
-        {.mode = "ring", .other = "sync", .hosts = 4, .cores = 4});
-    ASSERT_TRUE(turn.ok()) << turn.status();
-    ASSERT_EQ(turn->crossovers.size(), 2u) << turn->text;
-    low_ = turn->crossovers.front().bits_per_second;
-    high_ = turn->crossovers.back().bits_per_second;
+    const auto ring =
+        FindLeads(RingInTheMiddle(),
+                  {.mode = "ring", .other = "sync", .hosts = 4, .cores = 4});
+    const auto sync =
+        FindLeads(RingInTheMiddle(),
+                  {.mode = "sync", .other = "ring", .hosts = 4, .cores = 4});
+    ASSERT_TRUE(ring.ok() && sync.ok());
+    ASSERT_EQ(ring->ranges.size(), 1u);
+    ASSERT_EQ(sync->ranges.size(), 2u);
+    low_ = *ring->ranges[0].from;
+    high_ = *sync->ranges[1].from;
   }
 
   // Bandwidths at which sync, ring and sync are predicted to be faster.
@@ -85,13 +89,34 @@ TEST_F(VerdictTurnTest, SaysOnBothSidesFromWhereAnotherModeIsFaster) {
 }
 
 TEST_F(VerdictTurnTest, NamesTheSideThatThereIs) {
-  const double fast = high_ * 2;
-  const VerdictTurn turn =
-      Find(RingInTheMiddle(), CellOf("sync", fast), {CellOf("ring", fast)});
-  EXPECT_THAT(turn.text,
-              MatchesRegex("below about [0-9.]+ [GM]bit/s, ring would be "
-                           "faster than sync.*"));
-  EXPECT_EQ(turn.missing, "");
+  Calibration calibration = ExampleCalibration();
+  calibration.corrections = {{"ring", .9}};
+  const VerdictTurn fast =
+      Find(calibration, CellOf("ring", 1e11), {CellOf("sync", 1e11)});
+  EXPECT_THAT(
+      fast.text,
+      MatchesRegex("below about [0-9.]+ [GM]bit/s, sync would be faster "
+                   "than ring( .extrapolated.)?"));
+  EXPECT_EQ(fast.missing, "");
+  const VerdictTurn slow =
+      Find(calibration, CellOf("sync", 2e8), {CellOf("ring", 2e8)});
+  EXPECT_THAT(slow.text,
+              MatchesRegex("from about [0-9.]+ [GM]bit/s on, ring would be "
+                           "faster than sync( .extrapolated.)?"));
+  EXPECT_EQ(slow.missing, "");
+}
+
+// Sync is faster than ring on both sides of where ring is faster.
+TEST_F(VerdictTurnTest, ALeadThatEndsAgainHasBothItsEnds) {
+  for (const double bits : {low_ / 2, high_ * 2}) {
+    const VerdictTurn turn =
+        Find(RingInTheMiddle(), CellOf("sync", bits), {CellOf("ring", bits)});
+    EXPECT_THAT(turn.text,
+                MatchesRegex("from about [0-9.]+ [GM]bit/s to about [0-9.]+ "
+                             "[GM]bit/s, ring would be faster than sync"
+                             "( .extrapolated.)?"));
+    EXPECT_EQ(turn.missing, "");
+  }
 }
 
 TEST_F(VerdictTurnTest, APredictionThatIsWrongHereIsLeftOut) {
@@ -145,19 +170,17 @@ TEST_F(VerdictTurnTest, APredictionThatIsWrongOnAnotherNetworkIsLeftOut) {
 // The lead of a ring at middle bandwidths may be so narrow that the search for
 // turns does not find it. It was measured, though.
 TEST_F(VerdictTurnTest, NeverIsNotSaidOfAModeThatWasFasterElsewhere) {
-  const TurnQuestion question = {
-      .mode = "sync", .other = "ring", .hosts = 4, .cores = 4};
-  const TurnQuestion other_way = {
+  const LeadQuestion question = {
       .mode = "ring", .other = "sync", .hosts = 4, .cores = 4};
   Calibration narrow = ExampleCalibration();
   double at = 0;
-  for (double factor = 1.02; factor < 1.2 && at == 0; factor += .0002) {
+  for (double factor = 1.02; factor < 1.2 && at == 0; factor += .00005) {
     narrow.corrections = {{"ring", factor}};
-    const auto turn = FindModeTurn(narrow, question);
-    ASSERT_TRUE(turn.ok()) << turn.status();
-    if (!turn->crossovers.empty()) continue;
-    for (double bits = low_; bits < high_; bits *= 1.01) {
-      if (*PredictedRatio(narrow, other_way, bits) > 1 + kClearLead) at = bits;
+    const auto leads = FindLeads(narrow, question);
+    ASSERT_TRUE(leads.ok()) << leads.status();
+    if (!leads->ranges.empty()) continue;
+    for (double bits = low_; bits < high_; bits *= 1.001) {
+      if (PredictLead(narrow, question, bits)->is_clear()) at = bits;
     }
   }
   ASSERT_GT(at, 0) << "no lead is so narrow";
@@ -190,53 +213,6 @@ TEST_F(VerdictTurnTest, AModeThatIsLevelHereMayBeFasterElsewhere) {
   EXPECT_EQ(fast.missing,
             "the planner takes sync for faster than ring on this network "
             "already, where they do not differ");
-}
-
-// Below the first turn a mode may be ahead by less than counts as faster.
-TEST_F(VerdictTurnTest, ASmallLeadIsNoTurn) {
-  const TurnQuestion question = {
-      .mode = "sync", .other = "async", .hosts = 4, .cores = 4};
-  const auto most_lead = [&](const Calibration& calibration, double below) {
-    double most = 0;
-    for (double bits = kLeastBits; bits < below; bits *= 1.02) {
-      most = std::max(most, *PredictedRatio(calibration, question, bits));
-    }
-    return most;
-  };
-  Calibration small = ExampleCalibration();
-  Calibration large = small;
-  double turn_of_small = 0, turn_of_large = 0;
-  for (double factor = .8; factor < 1.2; factor += .002) {
-    Calibration calibration = ExampleCalibration();
-    calibration.corrections = {{"sync", factor}};
-    const auto turn = FindModeTurn(calibration, question);
-    if (turn->crossovers.size() != 1 ||
-        turn->crossovers[0].to->name != std::string("async")) {
-      continue;
-    }
-    const double at = turn->crossovers[0].bits_per_second;
-    const double lead = most_lead(calibration, at);
-    if (lead > 1.001 && lead < 1 + kClearLead) {
-      small = calibration;
-      turn_of_small = at;
-    }
-    if (lead > 1.05) {
-      large = calibration;
-      turn_of_large = at;
-    }
-  }
-  ASSERT_GT(turn_of_small, 0);
-  ASSERT_GT(turn_of_large, 0);
-  const auto find = [](const Calibration& calibration, double bits) {
-    const Cell sync = CellOf("sync", bits);
-    return Finder(calibration)
-        .Find(CellOf("async", bits), {&sync}, {}, {})
-        .text;
-  };
-  EXPECT_THAT(find(small, turn_of_small * 2),
-              HasSubstr("at no bandwidth from 100 Mbit/s to 400 Gbit/s would "
-                        "sync be faster than async"));
-  EXPECT_THAT(find(large, turn_of_large * 2), HasSubstr("below about"));
 }
 
 TEST_F(VerdictTurnTest, AModeThatIsFasterThoughNotTheBestIsLeftOut) {
