@@ -75,11 +75,10 @@ std::string CrossoverText(const Crossover& c) {
                       Counted(c.hosts, "host"));
 }
 
-std::optional<NeededBits> BitsForEfficiency(const ModeShape& mode,
-                                            const Calibration& calibration,
-                                            const PlannedJob& job,
-                                            ClusterDescription cluster,
-                                            int hosts, double share) {
+NeededBits BitsForEfficiency(const ModeShape& mode,
+                             const Calibration& calibration,
+                             const PlannedJob& job, ClusterDescription cluster,
+                             int hosts, double share) {
   const auto at = [&](double bits) {
     cluster.bits_per_second = bits;
     return Predict(mode, calibration, job, cluster, hosts);
@@ -88,7 +87,7 @@ std::optional<NeededBits> BitsForEfficiency(const ModeShape& mode,
     const Prediction prediction = at(bits);
     return prediction.fits && prediction.efficiency >= share;
   };
-  if (!enough(kMostBits)) return std::nullopt;
+  if (!enough(kMostBits)) return {std::nullopt, at(kMostBits).extrapolated};
   double low = kLeastBits;
   double high = kMostBits;
   if (enough(low)) high = low;
@@ -96,7 +95,7 @@ std::optional<NeededBits> BitsForEfficiency(const ModeShape& mode,
     const double middle = std::sqrt(low * high);
     (enough(middle) ? high : low) = middle;
   }
-  return NeededBits{high, at(high).extrapolated};
+  return {high, at(high).extrapolated};
 }
 
 }  // namespace shoal

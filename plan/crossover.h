@@ -50,18 +50,19 @@ std::string CrossoverText(const Crossover& crossover);
 
 // What a search over bandwidths found.
 struct NeededBits {
-  double bits_per_second = 0;
-  bool extrapolated = false;  // as Prediction::extrapolated, at this bandwidth
+  // nullopt: not even kMostBits is enough, or the mode does not fit into the
+  // memory of the hosts.
+  std::optional<double> bits_per_second;
+  // As Prediction::extrapolated, at this bandwidth, or at kMostBits.
+  bool extrapolated = false;
 };
 
 // The least bandwidth from which `hosts` hosts have at least `share` of the
-// speed of as many times one host; none if not even kMostBits is enough, or the
-// mode does not fit into their memory.
-std::optional<NeededBits> BitsForEfficiency(const ModeShape& mode,
-                                            const Calibration& calibration,
-                                            const PlannedJob& job,
-                                            ClusterDescription cluster,
-                                            int hosts, double share);
+// speed of as many times one host.
+NeededBits BitsForEfficiency(const ModeShape& mode,
+                             const Calibration& calibration,
+                             const PlannedJob& job, ClusterDescription cluster,
+                             int hosts, double share);
 
 }  // namespace shoal
 

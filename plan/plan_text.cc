@@ -175,14 +175,12 @@ std::string BandwidthText(const PlanRequest& r) {
       }
       const auto needed = BitsForEfficiency(*mode, r.calibration, r.job,
                                             r.cluster, hosts, kLinear);
-      std::string bandwidth = "at none";
-      if (needed.has_value()) {
-        bandwidth = absl::StrCat(NetworkText(needed->bits_per_second),
-                                 Mark(needed->extrapolated));
-      }
-      parts.push_back(absl::StrCat("on ", hosts, " hosts: ", bandwidth));
+      const auto& bits = needed.bits_per_second;
+      parts.push_back(absl::StrCat(
+          "on ", hosts, " hosts: ", bits ? NetworkText(*bits) : "at none",
+          Mark(needed.extrapolated)));
       // It takes no less with more hosts.
-      if (!needed.has_value()) break;
+      if (!bits.has_value()) break;
     }
     if (parts.empty()) continue;
     absl::StrAppendFormat(&text,
@@ -275,9 +273,8 @@ std::string PlanJson(const PlanRequest& r) {
                                             r.cluster, hosts, kLinear);
       w.BeginObject().Field("mode", mode->name).Field("hosts", hosts);
       w.Key("bits_per_second");
-      needed.has_value() ? w.Double(needed->bits_per_second) : w.Null();
-      w.Field("extrapolated", needed.has_value() && needed->extrapolated);
-      w.EndObject();
+      needed.bits_per_second ? w.Double(*needed.bits_per_second) : w.Null();
+      w.Field("extrapolated", needed.extrapolated).EndObject();
     }
   }
   w.EndArray().EndObject();

@@ -93,10 +93,12 @@ bool IsExtrapolated(const ModeShape& mode, const Calibration& c,
   const bool other_mode =
       !c.modes.empty() &&
       std::find(c.modes.begin(), c.modes.end(), mode.name) == c.modes.end();
+  constexpr double kLatency = ClusterDescription::kUsualLatency;
   const bool other_network =
-      hosts > 1 && (!c.network_measured ||
-                    IsOutside(cluster.bits_per_second, c.least_bits,
-                              c.most_bits));
+      hosts > 1 &&
+      (!c.network_measured ||
+       IsOutside(cluster.bits_per_second, c.least_bits, c.most_bits) ||
+       IsOutside(cluster.latency_seconds, kLatency, kLatency));
   return other_mode || other_network ||
          c.IsCorrectedByAnother(mode.name, hosts) || hosts > c.most_hosts ||
          IsOutside(cluster.cores, c.least_cores, c.most_cores) ||

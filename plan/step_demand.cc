@@ -69,6 +69,15 @@ void AddRing(const ModeShape& mode, const UnitCosts& costs,
   }
 }
 
+// Distinct ids among `samples` samples in a row: not more than the tables have
+// rows, as far as their size tells, which slots may be a part of.
+double RowsOf(const Calibration& calibration, const PlannedJob& job,
+              double samples) {
+  const double ids = calibration.IdsOf(samples);
+  if (job.table_bytes <= 0 || job.row_floats <= 0) return ids;
+  return std::min(ids, job.table_bytes / (sizeof(float) * job.row_floats));
+}
+
 }  // namespace
 
 PlannedJob MeasuredJob(const Calibration& calibration) {
@@ -113,8 +122,8 @@ StepDemand DemandOf(const ModeShape& mode, const Calibration& calibration,
                     const PlannedJob& job, int hosts) {
   const UnitCosts costs = CostsWithRows(calibration, job.row_floats);
   const int workers = hosts * job.workers_per_host;
-  const double rows = calibration.IdsOf(job.batch_size);
-  const double union_rows = calibration.IdsOf(job.batch_size * workers);
+  const double rows = RowsOf(calibration, job, job.batch_size);
+  const double union_rows = RowsOf(calibration, job, job.batch_size * workers);
   StepDemand d;
   d.compute = costs.sample * job.sample_ratio * job.batch_size;
   if (mode.servers()) {

@@ -103,13 +103,14 @@ TEST(CrossoverTest, TheBandwidthForAnEfficiencyIsTheLeast) {
   const Calibration c = ExampleCalibration();
   const ModeShape& async = *FindModeShape("async");
   const ClusterDescription cluster = ExampleCluster(4, 1);
-  const auto bits = BitsForEfficiency(async, c, MeasuredJob(c), cluster, 4, .8);
+  const auto bits = BitsForEfficiency(async, c, MeasuredJob(c), cluster, 4, .8)
+                        .bits_per_second;
   ASSERT_TRUE(bits.has_value());
   const double one = Rate(async, 1, 1e9);
-  EXPECT_GE(Rate(async, 4, bits->bits_per_second) / (4 * one), .8);
-  EXPECT_LT(Rate(async, 4, bits->bits_per_second / 1.05) / (4 * one), .8);
+  EXPECT_GE(Rate(async, 4, *bits) / (4 * one), .8);
+  EXPECT_LT(Rate(async, 4, *bits / 1.05) / (4 * one), .8);
   EXPECT_FALSE(BitsForEfficiency(async, c, MeasuredJob(c), cluster, 1000, .99)
-                   .has_value());
+                   .bits_per_second.has_value());
 }
 
 TEST(CrossoverTest, WhatASearchFindsOutsideTheMeasuredIsMarked) {
@@ -120,19 +121,23 @@ TEST(CrossoverTest, WhatASearchFindsOutsideTheMeasuredIsMarked) {
     return CrossoversOf({FindModeShape("sync"), FindModeShape("ring")}, c,
                         MeasuredJob(c), ExampleCluster(4, 1), 4);
   };
-  const auto needed = [&c] {
+  const auto needed = [&c](double share = .8) {
     return BitsForEfficiency(*FindModeShape("async"), c, MeasuredJob(c),
-                             ExampleCluster(4, 1), 4, .8);
+                             ExampleCluster(4, 1), 4, share);
   };
   ASSERT_FALSE(found().empty());
-  ASSERT_TRUE(needed().has_value());
+  ASSERT_TRUE(needed().bits_per_second.has_value());
+  // So is that nothing was found up to the largest bandwidth.
+  ASSERT_FALSE(needed(10).bits_per_second.has_value());
+  EXPECT_TRUE(needed(10).extrapolated);
   c.least_bits = kLeastBits;
   c.most_bits = kMostBits;
   for (const Crossover& one : found()) EXPECT_FALSE(one.extrapolated);
-  EXPECT_FALSE(needed()->extrapolated);
-  c.least_bits = c.most_bits = 1.5 * needed()->bits_per_second;
+  EXPECT_FALSE(needed().extrapolated);
+  EXPECT_FALSE(needed(10).extrapolated);
+  c.least_bits = c.most_bits = 1.5 * *needed().bits_per_second;
   for (const Crossover& one : found()) EXPECT_TRUE(one.extrapolated);
-  EXPECT_TRUE(needed()->extrapolated);
+  EXPECT_TRUE(needed().extrapolated);
 }
 
 }  // namespace

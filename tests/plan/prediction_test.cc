@@ -68,6 +68,11 @@ TEST(PredictionTest, WhatLiesOutsideTheMeasuredIsMarked) {
   EXPECT_TRUE(At("async", 4, 5).extrapolated);
   EXPECT_TRUE(At("async", 2, 25).extrapolated);
   EXPECT_FALSE(At("async", 1, 25).extrapolated);  // one host needs no network
+  ClusterDescription far = ExampleCluster(2, 5);
+  far.latency_seconds = 5e-3;
+  const ModeShape& async = *FindModeShape("async");
+  EXPECT_TRUE(Predict(async, c, MeasuredJob(c), far, 2).extrapolated);
+  EXPECT_FALSE(Predict(async, c, MeasuredJob(c), far, 1).extrapolated);
   PlannedJob job = MeasuredJob(c);
   job.batch_size = 4096;
   EXPECT_TRUE(Predict(*FindModeShape("async"), c, job, ExampleCluster(2, 5), 2)

@@ -51,6 +51,20 @@ TEST(StepDemandTest, HybridReducesTheDensePartAndServesTheRows) {
   EXPECT_LT(hybrid.gather_bytes, 1000);  // the confirmation
 }
 
+TEST(StepDemandTest, AStepHasNoMoreIdsThanTheTablesHaveRows) {
+  Calibration c = ExampleCalibration();
+  c.distinct_ids = {{1024, 4000}};
+  PlannedJob job = MeasuredJob(c);
+  const ModeShape& sync = *FindModeShape("sync");
+  const double all = DemandOf(sync, c, job, 1000).apply_server;
+  // 5,000 rows with as many slots as weights.
+  job.table_bytes = 2 * 5000 * 4 * c.row_floats;
+  const StepDemand few = DemandOf(sync, c, job, 1000);
+  EXPECT_LT(few.apply_server, .7 * all);
+  c.distinct_ids = {{1024, 4000}, {4096, 10000}, {8192, 10000}};
+  EXPECT_DOUBLE_EQ(few.apply_server, DemandOf(sync, c, job, 1000).apply_server);
+}
+
 // A larger batch has fewer distinct ids a sample, each of which is computed
 // once.
 TEST(StepDemandTest, AModelIsComparedInItsOwnBatches) {
