@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -51,18 +52,15 @@ bool HasWord(absl::string_view words, absl::string_view word, char between) {
   return false;
 }
 
-}  // namespace
-
-absl::StatusOr<ControlGroup::Place> ControlGroup::Find(
-    const std::string& root) {
-  Place second;
+absl::StatusOr<ControlGroup::Place> FindPlace(const std::string& root) {
+  ControlGroup::Place second;
   const std::string mounts = ReadText(absl::StrCat(root, "/proc/self/mounts"));
   for (const absl::string_view line : absl::StrSplit(mounts, '\n')) {
     const std::vector<std::string> words = absl::StrSplit(line, ' ');
     if (words.size() < 4) continue;
     const std::string directory = absl::StrCat(root, words[1]);
     if (words[2] == "cgroup" && HasWord(words[3], "cpu", ',')) {
-      return Place{directory, false};
+      return ControlGroup::Place{directory, false};
     }
     if (words[2] != "cgroup2") continue;
     std::string controllers =
@@ -77,11 +75,39 @@ absl::StatusOr<ControlGroup::Place> ControlGroup::Find(
         "no control groups for processor time: neither the `cpu` controller of "
         "version 1 nor of version 2 is mounted");
   }
-  SHOAL_RETURN_IF_ERROR(Annotate(
-      WriteTo(absl::StrCat(second.directory, "/cgroup.subtree_control"),
-              "+cpu"),
-      "cannot use control groups of version 2"));
   return second;
+}
+
+// UNAVAILABLE: what is below the place has a quota together, as all of a
+// container may have. Its hosts would be stopped at the same time.
+absl::Status CheckHasNoQuota(const ControlGroup::Place& place) {
+  const std::string path = absl::StrCat(
+      place.directory, place.version2 ? "/cpu.max" : "/cpu.cfs_quota_us");
+  const std::string text = ReadText(path);
+  const absl::string_view quota = absl::StripAsciiWhitespace(text);
+  if (quota.empty() || quota == "-1" || absl::StartsWith(quota, "max")) {
+    return absl::OkStatus();
+  }
+  return absl::UnavailableError(absl::StrCat(
+      "all processes here have a quota of processor time together (", path,
+      " has '", quota,
+      "'); give this container whole cores instead, such as with docker run "
+      "--cpuset-cpus"));
+}
+
+}  // namespace
+
+absl::StatusOr<ControlGroup::Place> ControlGroup::Find(
+    const std::string& root) {
+  SHOAL_ASSIGN_OR_RETURN(Place place, FindPlace(root));
+  SHOAL_RETURN_IF_ERROR(CheckHasNoQuota(place));
+  if (place.version2) {
+    SHOAL_RETURN_IF_ERROR(Annotate(
+        WriteTo(absl::StrCat(place.directory, "/cgroup.subtree_control"),
+                "+cpu"),
+        "cannot use control groups of version 2"));
+  }
+  return place;
 }
 
 absl::StatusOr<ControlGroup> ControlGroup::Make(const Place& place,

@@ -16,7 +16,8 @@ class ControlGroup {
  public:
   // The directory below which groups of processor time are made: that of the
   // controller `cpu` in version 1, or of version 2 if `cpu` is there.
-  // UNAVAILABLE: there is none, or `cpu` cannot be enabled in version 2.
+  // UNAVAILABLE: there is none, `cpu` cannot be enabled in version 2, or all
+  // that is below it has a quota.
   // `root` is put before every path, for tests.
   struct Place {
     std::string directory;

@@ -72,6 +72,25 @@ TEST_F(ControlGroupTest, FindsVersion2IfItHasTheController) {
   EXPECT_EQ(Read("/two/cgroup.subtree_control"), "+cpu");
 }
 
+// Such as that of a container.
+TEST_F(ControlGroupTest, AQuotaOfAllGroupsIsRefused) {
+  Write("/proc/self/mounts", "cgroup /cpu cgroup rw,cpu 0 0\n");
+  Write("/cpu/cpu.cfs_quota_us", "-1\n");
+  EXPECT_TRUE(ControlGroup::Find(root_).ok());
+  Write("/cpu/cpu.cfs_quota_us", "200000\n");
+  EXPECT_THAT(ControlGroup::Find(root_).status().message(),
+              HasSubstr("/cpu/cpu.cfs_quota_us has '200000'); give this "
+                        "container whole cores"));
+  Write("/proc/self/mounts", "cgroup2 /two cgroup2 rw 0 0\n");
+  Write("/two/cgroup.controllers", "cpu\n");
+  Write("/two/cgroup.subtree_control", "");
+  Write("/two/cpu.max", "max 100000\n");
+  EXPECT_TRUE(ControlGroup::Find(root_).ok());
+  Write("/two/cpu.max", "150000 100000\n");
+  EXPECT_THAT(ControlGroup::Find(root_).status().message(),
+              HasSubstr("/two/cpu.max has '150000 100000'"));
+}
+
 TEST_F(ControlGroupTest, WritesTheQuotaOfEachVersion) {
   const ControlGroup::Place one = {absl::StrCat(root_, "/cpu"), false};
   auto group = ControlGroup::Make(one, "shoal-lab1-0");
