@@ -144,15 +144,32 @@ std::string EndOfCurves(const Comparison& comparison) {
       " % of it.");
 }
 
+// With the curves of the first pass over the data alone: later ones score rows
+// that the model has trained on.
+Comparison WithFirstPass(Comparison comparison) {
+  const uint64_t rows = comparison.data.rows;
+  if (rows == 0) return comparison;
+  for (Cell& cell : comparison.cells) {
+    for (CellRun& run : cell.runs) {
+      std::erase_if(run.curve, [rows](const RunCurvePoint& point) {
+        return point.samples > rows;
+      });
+    }
+  }
+  return comparison;
+}
+
 }  // namespace
 
-std::string AucSection(const Comparison& comparison) {
+std::string AucSection(const Comparison& whole) {
+  const Comparison comparison = WithFirstPass(whole);
   std::string html = HtmlParagraph(absl::StrCat(
       "Progressive AUC: that of the newest examples, scored just before the "
-      "model trains on them. The bold line is the run whose AUC at the end is "
+      "model trains on them, in the first pass over the data. The bold line is "
+      "the run whose AUC at the end is "
       "the median of the repeats; the pale lines are the other runs. AUC below "
       "the axis, at the beginning, is not drawn. Replayed cells have no AUC.",
-      EndOfCurves(comparison)));
+      EndOfCurves(whole)));
   int number = 0;
   std::set<const Cell*> shown;
   for (const ReportPanel& panel : PanelsOf(comparison)) {
@@ -199,7 +216,7 @@ std::string AucSection(const Comparison& comparison) {
                         return SpreadText(SpreadOf(
                             c, [](const CellRun& r) { return r.logloss; }));
                       }},
-                     {"curve_auc", "AUC at the curve's end",
+                     {"curve_auc", "progressive AUC at the curve's end",
                       [](const Cell& c) {
                         return SpreadText(SpreadOf(c, LastAuc));
                       }}}),

@@ -94,8 +94,7 @@ std::string NoTurnText(const Comparison& comparison) {
     of->push_back(PlaceText(verdict));
   }
   for (std::string& reason : reasons) {
-    reason =
-        absl::StrCat(reason, " (", absl::StrJoin(places[reason], "; "), ")");
+    reason = absl::StrCat(absl::StrJoin(places[reason], "; "), ": ", reason);
   }
   return reasons.empty()
              ? ""

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -184,11 +185,13 @@ class VerdictMaker {
 
   // One mode alone reaches the target in every run, or none does.
   void DecideByReach(double target, const std::vector<Ranked>& ranked) {
-    lines_ = {absl::StrFormat("%s: %s reaches AUC %g in every run", Place(),
+    const bool some_grey = absl::c_any_of(
+        group_, [](const Cell* cell) { return !cell->grey.empty(); });
+    lines_ = {absl::StrFormat("%s: %s%s reaches AUC %g in every run", Place(),
                               ranked.empty()
                                   ? "no verdict, since no mode"
                                   : ModeName(*ranked[0].cell) + " alone",
-                              target)};
+                              some_grey ? " of those that count" : "", target)};
     for (const Ranked& best : ranked) {
       first_ = best.cell;
       slower_ = without_;
@@ -312,7 +315,8 @@ class VerdictMaker {
     if (!turn.text.empty()) {
       lines_.push_back(absl::StrCat(
           "Predicted: ", turn.text,
-          turn.missing.empty() ? "" : "; of modes not named here, nothing"));
+          turn.missing.empty() ? ""
+                               : "; nothing is predicted of the other modes"));
     }
   }
 
@@ -330,17 +334,29 @@ class VerdictMaker {
     return cells;
   }
 
+  // ", with 64267 samples/s and the target after 12.5 s", as far as is known.
+  std::string Measured(const Cell& cell) const {
+    std::vector<std::string> parts;
+    if (const auto speed = SamplesPerSecond(cell)) {
+      parts.push_back(absl::StrFormat("%.0f samples/s", speed->median));
+    }
+    if (const auto seconds = SecondsToTarget(cell)) {
+      parts.push_back(
+          absl::StrFormat("the target after %.3g s", seconds->median));
+      if (static_cast<size_t>(seconds->count) < cell.runs.size()) {
+        absl::StrAppendFormat(&parts.back(), " in %d of %d runs",
+                              seconds->count, cell.runs.size());
+      }
+    }
+    return parts.empty() ? "" : ", with " + absl::StrJoin(parts, " and ");
+  }
+
   void AddNotes() {
     for (const Cell* cell : group_) {
       if (cell->grey.empty()) continue;
       verdict_.out.push_back(ModeWord(*cell));
-      const auto speed = SamplesPerSecond(*cell);
-      notes_.push_back(absl::StrCat(
-          ModeName(*cell), " is left out",
-          speed.has_value()
-              ? absl::StrFormat(", with %.0f samples/s", speed->median)
-              : "",
-          ": ", cell->grey));
+      notes_.push_back(absl::StrCat(ModeName(*cell), " is left out",
+                                    Measured(*cell), ": ", cell->grey));
     }
     if (group_.front()->replayed()) {
       notes_.push_back(

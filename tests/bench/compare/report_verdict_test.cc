@@ -42,19 +42,19 @@ TEST(ReportVerdictTest, SaysWhatIsPredictedAndWhyTheRestIsNot) {
   ExpectHas(html, "What is predicted was not measured");
   // Each reason once, with its places.
   ExpectHas(html,
-            "<li>no two modes could be ranked here (A, 4 hosts, 10gbit, batch "
-            "1024)</li>");
+            "<li>A, 4 hosts, 10gbit, batch 1024: no two modes could be ranked "
+            "here</li>");
   ExpectHas(html,
-            "where it was not (A, 2 hosts, 10gbit, batch 1024; A, 8 hosts, "
-            "10gbit, batch 1024; B, 2 hosts, 10gbit, batch 1024; B, 8 hosts, "
-            "10gbit, batch 1024)</li>");
+            "<li>A, 2 hosts, 10gbit, batch 1024; A, 8 hosts, 10gbit, batch "
+            "1024; B, 2 hosts, 10gbit, batch 1024; B, 8 hosts, 10gbit, batch "
+            "1024: the planner takes ");
   ModeVerdict& first = comparison.verdicts.front();
   first.no_turn = "the planner knows no slow hosts";
   first.network = "none";
   first.straggler = Straggler{1, .5};
   ExpectHas(ReportHtml(comparison),
-            "<li>the planner knows no slow hosts (A, 2 hosts, batch 1024, with "
-            "a slow host)</li>");
+            "<li>A, 2 hosts, batch 1024, with a slow host: the planner knows "
+            "no slow hosts</li>");
   for (ModeVerdict& verdict : comparison.verdicts) {
     verdict.turn = verdict.no_turn = "";
   }

@@ -215,6 +215,14 @@ TEST(VerdictTest, TheModeThatAloneReachesTheTargetIsBest) {
                         "async: 21 s [20..22]\n"
                         "sync: it reaches it in 1 of 3 runs\n"
                         "ring: it reaches it in 0 of 3 runs"));
+  // What is known of a grey one may be as good.
+  sync.grey = "x";
+  const std::string beside_grey = TheVerdict({sync, ring, async}, .76).text;
+  EXPECT_THAT(beside_grey,
+              HasSubstr("async alone of those that count reaches AUC 0.76"));
+  EXPECT_THAT(beside_grey,
+              HasSubstr("\nNote: sync is left out, with 3000 samples/s and the "
+                        "target after 1 s in 1 of 3 runs: x"));
   // A mode without a good rival is still no winner.
   sync.grey = ring.grey = "x";
   const ModeVerdict alone = TheVerdict({sync, ring, async}, .76);
@@ -427,9 +435,10 @@ TEST(VerdictTest, WhatIsPredictedStandsInTheTextAndIsMarked) {
   comparison.cells.back().backup_workers = 1;
   const auto partial = VerdictsOf(comparison, calibrate);
   EXPECT_EQ(partial.at(0).no_turn, "the planner knows nothing of sync+1");
-  EXPECT_THAT(partial.at(0).text,
-              EndsWith(absl::StrCat("\nPredicted: ", partial[0].turn,
-                                    "; of modes not named here, nothing")));
+  EXPECT_THAT(
+      partial.at(0).text,
+      EndsWith(absl::StrCat("\nPredicted: ", partial[0].turn,
+                            "; nothing is predicted of the other modes")));
 }
 
 TEST(VerdictTest, EachOfAComparisonSaysWhereItTurnsOrWhyNot) {
