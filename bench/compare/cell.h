@@ -86,9 +86,11 @@ struct CellRun {
   double others_cores = 0;
   // Speed of its hosts, which a lab pauses, as a share of one that is never
   // paused: they had 1 / this times the processor time, as far as the machine
-  // has it (SharesOf). 1: they were not paused, or it was not measured
+  // has it (SharesOf). 1: they were not paused, or pauses are not made up for
   // (bench/compare/pause_meter.h).
   double paused_speed = 1;
+  // False: it could not be measured, and is a guess, so the run does not count.
+  bool paused_speed_known = true;
   std::optional<double> samples_per_second;
   // Of a host that is never paused: measured × paused_speed.
   std::optional<RoleFigures> cpu_seconds_per_sample;

@@ -83,6 +83,9 @@ CellRun ReadRun(const JsonNode& node) {
   if (node.Has("paused_speed")) {
     run.paused_speed = ReadShareAbove0(node.Field("paused_speed"));
   }
+  if (node.Has("paused_speed_known")) {
+    run.paused_speed_known = node.Field("paused_speed_known").Bool();
+  }
   run.samples_per_second = ReadFigureOrNull(node.Field("samples_per_second"));
   run.cpu_seconds_per_sample =
       ReadOrNull(node.Field("cpu_seconds_per_sample"), ReadRoleFigures);

@@ -71,6 +71,7 @@ void WriteRun(const CellRun& run, bool replayed, JsonWriter* w) {
   WriteFigure("link_expected", run.link_expected, w);
   w->Field("others_cores", run.others_cores);
   w->Field("paused_speed", run.paused_speed);
+  w->Field("paused_speed_known", run.paused_speed_known);
   WriteFigure("samples_per_second", run.samples_per_second, w);
   WriteOrNull("cpu_seconds_per_sample", run.cpu_seconds_per_sample, w);
   WriteOrNull("bytes_per_sample", run.bytes_per_sample, w);

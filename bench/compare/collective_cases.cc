@@ -79,7 +79,8 @@ std::string CollectiveFileJson(const CollectiveFile& file) {
   std::string text;
   JsonWriter w(&text, JsonLayout::kIndented);
   w.BeginObject().Field("settings", file.settings);
-  w.Field("others_cores", file.others_cores).Key("result");
+  w.Field("others_cores", file.others_cores);
+  w.Field("paused_speed_known", file.paused_speed_known).Key("result");
   WriteAllReduce(file.result, &w);
   w.EndObject();
   return text + "\n";
@@ -92,6 +93,10 @@ absl::StatusOr<CollectiveFile> ParseCollectiveFile(absl::string_view json) {
   CollectiveFile file;
   file.settings = root.Field("settings").String(kSettingsMost);
   file.others_cores = root.Field("others_cores").Double();
+  // Files of earlier versions lack it.
+  if (root.Has("paused_speed_known")) {
+    file.paused_speed_known = root.Field("paused_speed_known").Bool();
+  }
   file.result = ReadAllReduce(root.Field("result"));
   SHOAL_RETURN_IF_ERROR(document->status());
   return file;

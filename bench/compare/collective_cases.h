@@ -52,8 +52,9 @@ std::vector<CollectivePoint> PointsOf(const CollectiveCase& ring,
 struct CollectiveFile {
   std::string settings;
   AllReduceResult result;
-  // Cores that other programs used meanwhile.
+  // As CellRun has them.
   double others_cores = 0;
+  bool paused_speed_known = true;
 };
 std::string CollectiveFileJson(const CollectiveFile& file);
 // INVALID_ARGUMENT: not such a file.

@@ -168,15 +168,16 @@ absl::Status ComparisonRun::MeasureAll() {
 absl::Status ComparisonRun::Measure(const Turn& turn) {
   const Cell& cell = turn.place.cell;
   options_.say(absl::StrCat(time_left_.Text(), ": ", cell.name));
-  double paused_speed = 1;
+  PausedSpeed paused_speed;
   if (options_.paused_speed) {
     SHOAL_ASSIGN_OR_RETURN(paused_speed, options_.paused_speed(cell));
   }
   const absl::Time start = options_.now();
   SummaryData data;
   SHOAL_ASSIGN_OR_RETURN(
-      const CellRun run,
-      options_.run_cell(cell, turn.place.repeat, paused_speed, &data));
+      CellRun run,
+      options_.run_cell(cell, turn.place.repeat, paused_speed.share, &data));
+  run.paused_speed_known = paused_speed.known;
   const bool again = Disturbed(run) && turn.tries < options_.retries;
   time_left_.OnRun(options_.now() - start, again);
   options_.say(absl::StrCat("  ", Outcome(run),

@@ -14,6 +14,7 @@
 #include "base/file_system.h"
 #include "bench/compare/cell.h"
 #include "bench/compare/kept_runs.h"
+#include "bench/compare/pause_meter.h"
 #include "bench/compare/run_figures.h"
 #include "bench/compare/slower_cells.h"
 #include "bench/compare/time_left.h"
@@ -35,7 +36,7 @@ struct ComparisonRunOptions {
   // The paused speed of the hosts of a run of the cell that begins now
   // (PauseMeter). The time that this takes is not counted as that of the run,
   // and an error ends the comparison. Null: it is 1.
-  std::function<absl::StatusOr<double>(const Cell&)> paused_speed;
+  std::function<absl::StatusOr<PausedSpeed>(const Cell&)> paused_speed;
   // Runs a cell once (CellRunner::Run).
   std::function<absl::StatusOr<CellRun>(const Cell&, int repeat,
                                         double paused_speed, SummaryData*)>

@@ -59,8 +59,7 @@ HostShare ShareOf(const Cell& cell, int host, double paused_speed) {
 
 std::vector<HostShare> SharesOf(const Cell& cell, double paused_speed,
                                 int cores) {
-  paused_speed =
-      std::max(paused_speed, std::min(1.0, LeastPausedSpeed(cell, cores)));
+  paused_speed = std::max(paused_speed, LeastPausedSpeed(cell, cores));
   std::vector<HostShare> shares;
   for (int host = 0; host < cell.hosts; ++host) {
     shares.push_back(ShareOf(cell, host, paused_speed));
@@ -69,11 +68,8 @@ std::vector<HostShare> SharesOf(const Cell& cell, double paused_speed,
 }
 
 double LeastPausedSpeed(const Cell& cell, int cores) {
-  const double speed = cell.hosts * cell.cores_per_host / cell.dilation /
-                       (kCoresShareMost * cores);
-  // DilationOf chooses dilations for which it is just that.
-  constexpr double kRounding = 1e-9;
-  return std::abs(speed - 1) < kRounding ? 1 : speed;
+  return std::min(1.0, cell.hosts * cell.cores_per_host / cell.dilation /
+                           (kCoresShareMost * cores));
 }
 
 double ComputeScaleOf(const Cell& cell, int host, double paused_speed) {

@@ -63,7 +63,7 @@ struct HostShare {
 // it is paused for longer than the others, which is not made up for.
 HostShare ShareOf(const Cell& cell, int host, double paused_speed = 1);
 // With a lower paused_speed the hosts of the cell would have more than
-// kCoresShareMost of `cores` together. 1 or more: they have as much anyway.
+// kCoresShareMost of `cores` together. At most 1: there are no more for pauses.
 double LeastPausedSpeed(const Cell& cell, int cores);
 // Those of all hosts, on a machine of `cores` cores: a paused speed is made up
 // for as far as LeastPausedSpeed.

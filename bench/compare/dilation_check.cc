@@ -56,20 +56,22 @@ std::string Reason(const Cell& cell, const Cell& at_twice,
   const std::string model = absl::StrCat(
       "model ", cell.model,
       cell.network == "none" ? "" : absl::StrCat(" at ", cell.network));
+  constexpr char kForAll[] = "which was tried for all models and networks";
   if (verdict == kTriedFailed) {
     const auto failed =
         std::find_if(at_twice.runs.begin(), at_twice.runs.end(),
                      [](const CellRun& run) { return !run.ok; });
     return absl::StrFormat(
-        "%s failed when it was played twice as slow (%s, dilation %.3g): %s",
-        hosts, model, at_twice.dilation, failed->error);
+        "%s failed when it was played twice as slow (%s, %s, at dilation "
+        "%.3g): %s",
+        hosts, model, kForAll, at_twice.dilation, failed->error);
   }
   if (verdict != kTriedDiffers) return "";
   const double difference = *DilationDifference(cell, at_twice);
   return absl::StrFormat(
-      "the figures of %s depend on how slowly it is played: %s had %.0f %% %s "
-      "samples/s at dilation %.3g than at %.3g",
-      hosts, model, 100 * std::abs(difference),
+      "the figures of %s depend on how slowly it is played: %s, %s, had %.0f "
+      "%% %s samples/s at dilation %.3g than at %.3g",
+      hosts, model, kForAll, 100 * std::abs(difference),
       difference < 0 ? "fewer" : "more", at_twice.dilation,
       at_twice.dilation / 2);
 }

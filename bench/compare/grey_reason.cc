@@ -26,6 +26,11 @@ std::string GreyReason(const CellRun& run) {
     return absl::StrFormat("other programs used %.2f of a core during run %d",
                            run.others_cores, run.repeat + 1);
   }
+  if (!run.paused_speed_known) {
+    return absl::StrCat(
+        "before run ", run.repeat + 1,
+        " it could not be measured how much pauses slow its hosts down");
+  }
   return "";
 }
 

@@ -17,9 +17,9 @@ inline constexpr double kOthersMost = .15;
 std::string GreyReason(const CellRun& run);
 
 // Why the cell is out of verdicts, by its runs (docs/comparing.md): a run
-// failed, the link was of another rate just before it, or others used the
-// machine; "" if none of that is so. Whether a cell differs from itself at
-// twice its dilation is known to dilation_check.h.
+// failed, the link was of another rate just before it, others used the machine,
+// or its paused speed is not known; "" if none of that is so. Whether a cell
+// differs from itself at twice its dilation is known to dilation_check.h.
 std::string GreyReason(const Cell& cell);
 
 }  // namespace shoal

@@ -109,11 +109,8 @@ void PauseMeter::DropOld(Known* known) const {
               pairs.end());
 }
 
-absl::StatusOr<double> PauseMeter::SpeedFor(const Cell& cell) {
-  if (cell.dilation <= 1 || cell.cores_per_host <= 0 ||
-      LeastPausedSpeed(cell, options_.cores) >= 1) {
-    return 1;
-  }
+absl::StatusOr<PausedSpeed> PauseMeter::SpeedFor(const Cell& cell) {
+  if (cell.dilation <= 1 || cell.cores_per_host <= 0) return PausedSpeed();
   const PauseKind kind = KindOf(cell);
   Known& known = known_[HostsOf(kind)];
   DropOld(&known);
@@ -122,8 +119,9 @@ absl::StatusOr<double> PauseMeter::SpeedFor(const Cell& cell) {
   if (options_.now() - tried > kFresh) {
     SHOAL_RETURN_IF_ERROR(Measure(cell, &known));
   }
-  if (const auto speed = known.Speed()) return *speed;
-  return SpeedOfAnother(HostsOf(kind)).value_or(1);
+  if (const auto speed = known.Speed()) return PausedSpeed{*speed};
+  return PausedSpeed{SpeedOfAnother(HostsOf(kind)).value_or(1),
+                     /*known=*/false};
 }
 
 absl::Status PauseMeter::Measure(const Cell& cell, Known* known) {

@@ -15,6 +15,12 @@
 
 namespace shoal {
 
+// Of the hosts of a run (CellRun::paused_speed, paused_speed_known).
+struct PausedSpeed {
+  double share = 1;
+  bool known = true;
+};
+
 struct PauseMeterOptions {
   int cores = 1;  // of the machine
   // So many pairs of a kind precede its first run; at least 1. As many of the
@@ -76,13 +82,13 @@ class PauseMeter {
 
   explicit PauseMeter(PauseMeterOptions options);
 
-  // The paused speed for a run of the cell that begins now: above 0, at most 1.
-  // 1 without measurement for a cell that is not paused, or whose hosts have
-  // nine tenths of the machine's cores already, as they get no more than that.
-  // If every run for it failed or was disturbed, it is that of another model at
-  // this dilation, or else 1, and a line says so.
+  // The paused speed for a run of the cell that begins now: above 0, at most 1,
+  // whether or not there are cores to make up for it (SharesOf). 1 without
+  // measurement for a cell that is not paused.
+  // If every run for it failed or was disturbed, it is not known: that of
+  // another model at this dilation, or else 1, and a line says so.
   // CANCELLED: a signal asked for the end. Other errors are those of `keep`.
-  absl::StatusOr<double> SpeedFor(const Cell& cell);
+  absl::StatusOr<PausedSpeed> SpeedFor(const Cell& cell);
 
  private:
   // Hosts that have one paused speed.

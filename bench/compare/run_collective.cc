@@ -146,11 +146,12 @@ absl::StatusOr<AllReduceResult> CollectiveRun::Run(const CollectiveCase& ring,
 
 absl::StatusOr<CollectiveFile> CollectiveRun::Measure(
     const CollectiveCase& ring, const CollectiveTurns& turns,
-    double paused_speed) const {
+    PausedSpeed paused_speed) const {
   CollectiveFile file;
   file.settings = SettingsOf(ring, turns);
+  file.paused_speed_known = paused_speed.known;
   const CpuWatch watch;
-  SHOAL_ASSIGN_OR_RETURN(file.result, Run(ring, turns, paused_speed));
+  SHOAL_ASSIGN_OR_RETURN(file.result, Run(ring, turns, paused_speed.share));
   // Ranks on real hosts are not children of this process.
   if (options_.where != "hosts") file.others_cores = watch.OthersCores();
   return file;
@@ -197,8 +198,9 @@ absl::Status CollectiveRun::Add(bool measure, Comparison* found) const {
       if (!status.ok()) continue;
       options_.say(absl::StrCat("ring ", i + 1, " of ", rings.size(),
                                 ": AllReduce of ", ring.text()));
-      const absl::StatusOr<double> paused_speed =
-          options_.paused_speed ? options_.paused_speed(ring.cell) : 1;
+      const absl::StatusOr<PausedSpeed> paused_speed =
+          options_.paused_speed ? options_.paused_speed(ring.cell)
+                                : PausedSpeed();
       if (!paused_speed.ok()) {
         status = paused_speed.status();
         continue;
@@ -221,10 +223,17 @@ absl::Status CollectiveRun::Add(bool measure, Comparison* found) const {
     for (CollectivePoint& point : PointsOf(ring, file->result)) {
       found->collective.push_back(std::move(point));
     }
-    if (file->others_cores <= kOthersMost) continue;
-    note(absl::StrFormat("While AllReduce of %s was measured, other programs "
-                         "used %.2f of a core",
-                         ring.text(), file->others_cores));
+    if (file->others_cores > kOthersMost) {
+      note(
+          absl::StrFormat("While AllReduce of %s was measured, other programs "
+                          "used %.2f of a core",
+                          ring.text(), file->others_cores));
+    }
+    if (!file->paused_speed_known) {
+      note(absl::StrCat("Before AllReduce of ", ring.text(),
+                        " it could not be measured how much pauses slow its "
+                        "hosts down"));
+    }
   }
   return status;
 }

@@ -12,6 +12,7 @@
 #include "base/file_system.h"
 #include "bench/compare/cell.h"
 #include "bench/compare/collective_cases.h"
+#include "bench/compare/pause_meter.h"
 
 namespace shoal {
 
@@ -29,7 +30,7 @@ struct CollectiveRunOptions {
   int cores = 1;                      // of this machine
   // The paused speed of the hosts of a cell (PauseMeter); null: 1. Its error
   // ends the measurement.
-  std::function<absl::StatusOr<double>(const Cell&)> paused_speed;
+  std::function<absl::StatusOr<PausedSpeed>(const Cell&)> paused_speed;
   // CANCELLED once a signal has asked for the end.
   std::function<absl::Status()> stopped;
   std::function<void(const std::string& line)> say;
@@ -59,7 +60,7 @@ class CollectiveRun {
                     const CollectiveFile& file) const;
   absl::StatusOr<CollectiveFile> Measure(const CollectiveCase& ring,
                                          const CollectiveTurns& turns,
-                                         double paused_speed) const;
+                                         PausedSpeed paused_speed) const;
   absl::StatusOr<AllReduceResult> Run(const CollectiveCase& ring,
                                       const CollectiveTurns& turns,
                                       double paused_speed) const;

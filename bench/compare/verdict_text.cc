@@ -29,6 +29,14 @@ bool DilationWasTried(const Comparison& found) {
   });
 }
 
+bool PausesAreMadeUpFor(const Comparison& found) {
+  return absl::c_any_of(found.cells, [](const Cell& cell) {
+    return absl::c_any_of(cell.runs, [](const CellRun& run) {
+      return run.paused_speed < 1 || !run.paused_speed_known;
+    });
+  });
+}
+
 // For which of the checks that were made a cell is grey (grey_reason.h,
 // dilation_check.h).
 std::string GreyRule(const Comparison& found) {
@@ -42,6 +50,10 @@ std::string GreyRule(const Comparison& found) {
   if (found.where != "hosts") {
     reasons.push_back(absl::StrFormat(
         "if others used more than %.2g of a core during a run", kOthersMost));
+  }
+  if (PausesAreMadeUpFor(found)) {
+    reasons.push_back(
+        "if it could not be measured how much pauses slow its hosts down");
   }
   if (DilationWasTried(found)) {
     reasons.push_back(absl::StrFormat(

@@ -40,6 +40,7 @@ CellRun WholeRun() {
   run.seconds_to_target = 12.5;
   run.epoch_seconds = 60;
   run.paused_speed = .8125;
+  run.paused_speed_known = false;
   return run;
 }
 
@@ -259,10 +260,15 @@ TEST(ComparisonJsonTest, ReadsRunsOfBeforePausesWereMadeUpFor) {
   const std::string key = "          \"paused_speed\": 0.8125,\n";
   const std::string text = ComparisonJson(Whole());
   ASSERT_THAT(text, HasSubstr(key));
+  const std::string known = "          \"paused_speed_known\": false,\n";
+  ASSERT_THAT(text, HasSubstr(known));
   EXPECT_EQ(ParseComparison(text)->cells[0].runs[0].paused_speed, .8125);
-  const auto parsed = ParseComparison(absl::StrReplaceAll(text, {{key, ""}}));
+  EXPECT_FALSE(ParseComparison(text)->cells[0].runs[0].paused_speed_known);
+  const auto parsed =
+      ParseComparison(absl::StrReplaceAll(text, {{key, ""}, {known, ""}}));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   EXPECT_EQ(parsed->cells[0].runs[0].paused_speed, 1);
+  EXPECT_TRUE(parsed->cells[0].runs[0].paused_speed_known);
 }
 
 TEST(ComparisonJsonTest, ReadsVerdictsOfEarlierVersions) {

@@ -41,10 +41,10 @@ TEST_F(ComparisonRunTest, MeasuresEachCellInEachRepeatAndWritesAll) {
 
 TEST_F(ComparisonRunTest, EachRunHasThePausedSpeedOfItsMoment) {
   double speed = 1;
-  options_.paused_speed = [&](const Cell&) -> absl::StatusOr<double> {
+  options_.paused_speed = [&](const Cell&) -> absl::StatusOr<PausedSpeed> {
     // Its time is that of no run.
     now_ += absl::Hours(1);
-    return speed /= 2;
+    return PausedSpeed{speed /= 2};
   };
   ASSERT_TRUE(Run().ok());
   std::set<double> speeds;
@@ -55,7 +55,7 @@ TEST_F(ComparisonRunTest, EachRunHasThePausedSpeedOfItsMoment) {
                                       1 / 4.0, 1 / 2.0}));
   EXPECT_THAT(said_, Not(HasSubstr("min left")));
   options_.out = absl::StrCat(out_, "/again");
-  options_.paused_speed = [](const Cell&) -> absl::StatusOr<double> {
+  options_.paused_speed = [](const Cell&) -> absl::StatusOr<PausedSpeed> {
     return absl::CancelledError("stopped by SIGINT");
   };
   EXPECT_TRUE(absl::IsCancelled(Run()));
@@ -244,6 +244,21 @@ TEST_F(ComparisonRunTest, ADisturbedRunIsMeasuredAgainAndItsLastTryCounts) {
   EXPECT_EQ(found_.cells[1].grey, "");
   EXPECT_EQ(found_.cells[1].runs[0].others_cores, .01);
   EXPECT_THAT(found_.cells[2].grey, HasSubstr("0.40 of a core"));
+}
+
+TEST_F(ComparisonRunTest, ARunWhosePausedSpeedIsNotKnownIsMeasuredAgain) {
+  options_.retries = 1;
+  int asked = 0;
+  options_.paused_speed = [&](const Cell& cell) -> absl::StatusOr<PausedSpeed> {
+    if (cell.mode == "ring") return PausedSpeed{.75, /*known=*/++asked != 1};
+    return PausedSpeed{.75, /*known=*/cell.mode != "sync"};
+  };
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(measured_.size(), 9u);  // a run of ring and both of sync again
+  EXPECT_EQ(found_.cells[0].grey, "");
+  EXPECT_EQ(found_.cells[1].grey, "");
+  EXPECT_THAT(found_.cells[2].grey, HasSubstr("how much pauses slow its"));
+  EXPECT_EQ(Written().cells[2].grey, found_.cells[2].grey);
 }
 
 TEST_F(ComparisonRunTest, WhatWasMeasuredIsKnownIfTheDiskIsFull) {

@@ -152,12 +152,8 @@ TEST(DilationTest, HostsHaveNoMoreThanNineTenthsOfTheCores) {
   cell.dilation = 8;
   EXPECT_DOUBLE_EQ(LeastPausedSpeed(cell, 2), 1 / 1.8);
   EXPECT_DOUBLE_EQ(LeastPausedSpeed(cell, 4), .5 / 1.8);
-  // Without rounding errors: it is then not measured for nothing.
-  for (const int hosts : {2, 4, 8}) {
-    cell.hosts = hosts;
-    cell.dilation = DilationOf(cell, 2, kCoresShareMost);
-    EXPECT_EQ(LeastPausedSpeed(cell, 2), 1);
-  }
+  cell.dilation = 4;
+  EXPECT_EQ(LeastPausedSpeed(cell, 2), 1);
 }
 
 TEST(DilationTest, SharesMakeUpForPausesAsFarAsThereAreCores) {

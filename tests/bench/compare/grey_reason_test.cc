@@ -31,6 +31,11 @@ TEST(GreyReasonTest, SaysWhatDisturbedARun) {
   cell.runs[1].others_cores = .16;
   EXPECT_EQ(GreyReason(cell),
             "other programs used 0.16 of a core during run 2");
+  cell.runs[1].others_cores = 0;
+  cell.runs[1].paused_speed_known = false;
+  EXPECT_EQ(GreyReason(cell),
+            "before run 2 it could not be measured how much pauses slow its "
+            "hosts down");
   cell.runs[0].ok = false;
   cell.runs[0].error = "ps 0 was killed";
   EXPECT_EQ(GreyReason(cell), "run 1 failed: ps 0 was killed");

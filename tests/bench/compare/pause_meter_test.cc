@@ -85,7 +85,7 @@ class PauseMeterTest : public ::testing::Test {
 
 TEST_F(PauseMeterTest, ComparesProcessorTimeWithAndWithoutPauses) {
   PauseMeter meter = Make();
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 8))->share, .8);
   // Each pair has the quota of those before.
   EXPECT_THAT(
       runs_,
@@ -106,23 +106,23 @@ TEST_F(PauseMeterTest, ComparesProcessorTimeWithAndWithoutPauses) {
 
 TEST_F(PauseMeterTest, MeasuresAPairAnewAfterSomeMinutes) {
   PauseMeter meter = Make();
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 8))->share, .8);
   now_ += PauseMeter::kFresh;
   slow_ = 1.75;
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(4, 8)), .8);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(4, 8))->share, .8);
   EXPECT_EQ(runs_.size(), kFirstRuns);
   now_ += absl::Seconds(1);
   // The four pairs before still count, and so the median is theirs.
   for (size_t pairs = 1; pairs < kPairs; ++pairs) {
-    EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(4, 8)), .8);
+    EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(4, 8))->share, .8);
     EXPECT_EQ(runs_.size(), kFirstRuns + 2 * pairs);
     now_ += PauseMeter::kFresh + absl::Seconds(1);
   }
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(4, 8)), (.8 + 1 / 1.75) / 2);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(4, 8))->share, (.8 + 1 / 1.75) / 2);
   EXPECT_EQ(runs_.size(), kFirstRuns + 2 * kPairs);
   // Now they are too old.
   now_ += PauseMeter::kOldest - 3 * PauseMeter::kFresh;
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(4, 8)), 1 / 1.75);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(4, 8))->share, 1 / 1.75);
   EXPECT_EQ(runs_.size(), kFirstRuns + 2 * kPairs + 2);
 }
 
@@ -130,13 +130,13 @@ TEST_F(PauseMeterTest, MeasuresAPairAnewAfterSomeMinutes) {
 // when those before the second one still count.
 TEST_F(PauseMeterTest, EnoughPairsCountForLongRunsToo) {
   PauseMeter meter = Make();
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 8))->share, .8);
   now_ += absl::Hours(1);
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 8))->share, .8);
   EXPECT_EQ(runs_.size(), kFirstRuns + 2);
   now_ += absl::Hours(1);
   slow_ = 1.6;
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .625);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 8))->share, .625);
   EXPECT_EQ(runs_.size(), kFirstRuns + 2 + 2 * (kPairs - 1));
   EXPECT_EQ(kept_.size(), 2u * kPairs) << "old ones are kept for people";
 }
@@ -144,77 +144,76 @@ TEST_F(PauseMeterTest, EnoughPairsCountForLongRunsToo) {
 TEST_F(PauseMeterTest, AQuickLookTakesFewerPairs) {
   pairs_ = 2;
   PauseMeter meter = Make();
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 8))->share, .8);
   EXPECT_EQ(runs_.size(), 6u);
   EXPECT_EQ(kept_.size(), 2u);
 }
 
 TEST_F(PauseMeterTest, EachDilationHasItsOwn) {
   PauseMeter meter = Make();
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 8))->share, .8);
   slow_ = 1.6;
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 16)), .625);
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 16))->share, .625);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 8))->share, .8);
   EXPECT_EQ(runs_.size(), 2 * kFirstRuns);
 }
 
 TEST_F(PauseMeterTest, SoHasEachModelMeasuredInEachKindOfMode) {
   PauseMeter meter = Make();
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 8))->share, .8);
   EXPECT_EQ(runs_.size(), kFirstRuns);
   slow_ = 1.6;
   Cell cell = Hosts(2, 8);
   for (const char* with_servers : {"ssp", "sync"}) {
     cell.mode = with_servers;
-    EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .8);
+    EXPECT_DOUBLE_EQ(meter.SpeedFor(cell)->share, .8);
   }
   EXPECT_EQ(runs_.size(), kFirstRuns);
   // Four pairs of each kind, which count for both.
   cell.mode = "ring";
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), (.8 + .625) / 2);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(cell)->share, (.8 + .625) / 2);
   EXPECT_EQ(runs_.size(), 2 * kFirstRuns - 2);
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), (.8 + .625) / 2);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 8))->share, (.8 + .625) / 2);
   // It begins with the quota that is known. The order of the two runs
   // alternates within a kind.
   EXPECT_EQ(runs_[kFirstRuns], "A_ring_h1_unpaused.5 1");
   EXPECT_EQ(runs_[kFirstRuns + 1], "A_ring_h1_paused_t8.5 0.8");
   EXPECT_EQ(runs_[kFirstRuns + 2], "A_ring_h1_paused_t8.6 0.8");
   cell.mode = "hybrid";
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .625);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(cell)->share, .625);
   EXPECT_EQ(runs_.size(), 3 * kFirstRuns - 4);
   // One pair anew for all of them, in the mode that is next.
   now_ += PauseMeter::kFresh + absl::Seconds(1);
   cell.mode = "ring";
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .625);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(cell)->share, .625);
   EXPECT_EQ(runs_.back().substr(0, 7), "A_ring_");
   EXPECT_EQ(runs_.size(), 3 * kFirstRuns - 2);
   cell.mode = "hybrid";
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .625);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(cell)->share, .625);
   EXPECT_EQ(runs_.size(), 3 * kFirstRuns - 2);
   cell.mode = "async";
   cell.model = "B";
   slow_ = 1.25;
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .8);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(cell)->share, .8);
   EXPECT_EQ(runs_.back().substr(0, 8), "B_async_");
 }
 
-TEST_F(PauseMeterTest, HostsThatAreNotPausedOrHaveAllCoresAreNotMeasured) {
+TEST_F(PauseMeterTest, HostsThatAreNotPausedAreNotMeasured) {
   PauseMeter meter = Make();
-  EXPECT_EQ(*meter.SpeedFor(Hosts(1, 1)), 1);
-  EXPECT_EQ(*meter.SpeedFor(Hosts(8, 4)), 1);
+  EXPECT_EQ(meter.SpeedFor(Hosts(1, 1))->share, 1);
   Cell unlimited = Hosts(2, 8);
   unlimited.cores_per_host = 0;
-  EXPECT_EQ(*meter.SpeedFor(unlimited), 1);
+  EXPECT_EQ(meter.SpeedFor(unlimited)->share, 1);
   EXPECT_THAT(runs_, IsEmpty());
   // Whether there are cores enough is not the meter's to say: SharesOf.
   slow_ = 3;
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(8, 8)), 1 / 3.0);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(8, 4))->share, 1 / 3.0);
 }
 
 TEST_F(PauseMeterTest, AHostIsNotFasterForItsPauses) {
   slow_ = .9;
   PauseMeter meter = Make();
-  EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
+  EXPECT_EQ(meter.SpeedFor(Hosts(2, 8))->share, 1);
 }
 
 // How much pauses cost depends on how long they are, and so on the quota.
@@ -231,7 +230,7 @@ TEST_F(PauseMeterTest, APairWithoutAKnownQuotaDoesNotCount) {
   }
   {
     PauseMeter meter = Make();
-    EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), speed);
+    EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 8))->share, speed);
     EXPECT_EQ(runs_.size(), kFirstRuns);
   }
   runs_.clear();
@@ -241,7 +240,7 @@ TEST_F(PauseMeterTest, APairWithoutAKnownQuotaDoesNotCount) {
   };
   {
     PauseMeter meter = Make();
-    EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), speed);
+    EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 8))->share, speed);
     EXPECT_EQ(runs_.size(), kFirstRuns + 2);
   }
   runs_.clear();
@@ -250,17 +249,17 @@ TEST_F(PauseMeterTest, APairWithoutAKnownQuotaDoesNotCount) {
   kept_.pop_back();
   before_ = kept_;
   PauseMeter meter = Make();
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), speed);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 8))->share, speed);
   EXPECT_EQ(runs_.size(), 2u);
 }
 
 TEST_F(PauseMeterTest, HostsOfOtherCoresAreOfAnotherKind) {
   PauseMeter meter = Make();
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 8))->share, .8);
   slow_ = 1.6;
   Cell cell = Hosts(2, 8);
   cell.cores_per_host = 2;
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(cell), .625);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(cell)->share, .625);
   EXPECT_EQ(runs_.size(), 2 * kFirstRuns);
 }
 
@@ -276,55 +275,59 @@ TEST_F(PauseMeterTest, AHostWithManyCoresIsMeasuredWithThoseThatThereAre) {
 TEST_F(PauseMeterTest, WhatFailedOrWasDisturbedDoesNotCount) {
   PauseMeter meter = Make();
   change_ = [](CellRun* run) { run->others_cores = 1; };
-  EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
+  const auto unknown = meter.SpeedFor(Hosts(2, 8));
+  EXPECT_EQ(unknown->share, 1);
+  EXPECT_FALSE(unknown->known);
   EXPECT_THAT(said_, HasSubstr("does not count: other programs used"));
   EXPECT_THAT(said_, HasSubstr("it is not known, so hosts get no more"));
   EXPECT_EQ(runs_.size(), 3u);
   // It is not tried before every run.
-  EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
+  EXPECT_EQ(meter.SpeedFor(Hosts(2, 8))->share, 1);
   EXPECT_EQ(runs_.size(), 3u);
   change_ = [](CellRun* run) {
     run->ok = false;
     run->error = "no space left";
   };
   now_ += absl::Hours(1);
-  EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
+  EXPECT_EQ(meter.SpeedFor(Hosts(2, 8))->share, 1);
   EXPECT_THAT(said_, HasSubstr("does not count: no space left"));
   change_ = [](CellRun* run) { run->cpu_seconds_per_sample.reset(); };
   now_ += absl::Hours(1);
-  EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
+  EXPECT_EQ(meter.SpeedFor(Hosts(2, 8))->share, 1);
   EXPECT_THAT(said_, HasSubstr("processor time is not known"));
   // What was known before stays for a while.
   change_ = nullptr;
   now_ += absl::Hours(1);
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 8))->share, .8);
   change_ = [](CellRun* run) { run->others_cores = 1; };
   now_ += PauseMeter::kOldest;
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_TRUE(meter.SpeedFor(Hosts(2, 8))->known);
   now_ += absl::Hours(1);
-  EXPECT_EQ(*meter.SpeedFor(Hosts(2, 8)), 1);
+  EXPECT_EQ(meter.SpeedFor(Hosts(2, 8))->share, 1);
 }
 
 TEST_F(PauseMeterTest, WhatIsNotKnownIsThatOfAnotherModel) {
   PauseMeter meter = Make();
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(Hosts(2, 8))->share, .8);
   change_ = [](CellRun* run) { run->others_cores = 1; };
   Cell of_a = Hosts(2, 8);
   of_a.mode = "ring";
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(of_a), .8);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(of_a)->share, .8);
+  EXPECT_TRUE(meter.SpeedFor(of_a)->known);
   Cell of_b = Hosts(2, 8);
   of_b.model = "B";
-  EXPECT_DOUBLE_EQ(*meter.SpeedFor(of_b), .8);
+  EXPECT_DOUBLE_EQ(meter.SpeedFor(of_b)->share, .8);
+  EXPECT_FALSE(meter.SpeedFor(of_b)->known);
   EXPECT_THAT(said_, HasSubstr("it is not known; 0.80 of its speed is taken"));
-  EXPECT_EQ(*meter.SpeedFor(Hosts(2, 16)), 1);
+  EXPECT_EQ(meter.SpeedFor(Hosts(2, 16))->share, 1);
   // Too long ago.
   now_ += PauseMeter::kOldest + absl::Seconds(1);
-  EXPECT_EQ(*meter.SpeedFor(of_b), 1);
+  EXPECT_EQ(meter.SpeedFor(of_b)->share, 1);
 }
 
 TEST_F(PauseMeterTest, AComparisonThatGoesOnKnowsWhatWasMeasured) {
   PauseMeter first = Make();
-  EXPECT_DOUBLE_EQ(*first.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_DOUBLE_EQ(first.SpeedFor(Hosts(2, 8))->share, .8);
   // Those that count.
   ASSERT_EQ(kept_.size(), kPairs);
   const PauseKind kind = {"version=1, A", true, false, 1, 8};
@@ -343,16 +346,16 @@ TEST_F(PauseMeterTest, AComparisonThatGoesOnKnowsWhatWasMeasured) {
 
   now_ += PauseMeter::kFresh;
   PauseMeter second = Make();
-  EXPECT_DOUBLE_EQ(*second.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_DOUBLE_EQ(second.SpeedFor(Hosts(2, 8))->share, .8);
   EXPECT_THAT(runs_, IsEmpty());
-  EXPECT_DOUBLE_EQ(*second.SpeedFor(Hosts(2, 16)), .625);
+  EXPECT_DOUBLE_EQ(second.SpeedFor(Hosts(2, 16))->share, .625);
   EXPECT_EQ(kept_.size(), 3u * kPairs);
   runs_.clear();
 
   // One pair anew, beside the last ones of before.
   now_ += absl::Seconds(1);
   PauseMeter third = Make();
-  EXPECT_DOUBLE_EQ(*third.SpeedFor(Hosts(2, 8)), .8);
+  EXPECT_DOUBLE_EQ(third.SpeedFor(Hosts(2, 8))->share, .8);
   EXPECT_EQ(runs_.size(), 2u);
   runs_.clear();
 
@@ -362,7 +365,7 @@ TEST_F(PauseMeterTest, AComparisonThatGoesOnKnowsWhatWasMeasured) {
        {PauseMeter::kOldest + absl::Seconds(1), -absl::Hours(1)}) {
     now_ = before_[0].ended + passed;
     PauseMeter anew = Make();
-    EXPECT_DOUBLE_EQ(*anew.SpeedFor(Hosts(2, 8)), .625);
+    EXPECT_DOUBLE_EQ(anew.SpeedFor(Hosts(2, 8))->share, .625);
     EXPECT_EQ(runs_.size(), kFirstRuns);
     runs_.clear();
   }

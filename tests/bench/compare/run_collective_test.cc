@@ -44,13 +44,15 @@ class RunCollectiveTest : public ::testing::Test {
   }
 
   // A file as a ring of two hosts would have left.
-  void WriteFile(const std::string& settings, double others_cores) {
+  void WriteFile(const std::string& settings, double others_cores,
+                 bool paused_speed_known = true) {
     const CollectiveTurns turns = TurnsOf({found_.cells[0]}, found_.repeats);
     CollectiveFile file;
     file.settings = absl::StrCat(
         settings, "\nreduction=fast\nring=h2_none bits_per_second=0 cores=1 "
         "dilation=2\nsizes=", absl::StrJoin(turns.sizes, ","), "\nrepeats=3");
     file.others_cores = others_cores;
+    file.paused_speed_known = paused_speed_known;
     file.result.ranks = 2;
     file.result.points = {{4096, 2e-4, 2e-4, 2e-4, 10}};
     const std::string folder = absl::StrCat(options_.out, "/collective");
@@ -95,6 +97,14 @@ TEST_F(RunCollectiveTest, ProgramsThatDisturbedItAreNamed) {
   EXPECT_THAT(found_.collective_notes[0],
               HasSubstr("AllReduce of 2 hosts was measured, other programs "
                         "used 0.40 of a core"));
+}
+
+TEST_F(RunCollectiveTest, AGuessedPausedSpeedIsNoted) {
+  WriteFile("seed=1", 0, /*paused_speed_known=*/false);
+  EXPECT_TRUE(Add(/*measure=*/false).ok());
+  EXPECT_THAT(found_.collective_notes,
+              ElementsAre("Before AllReduce of 2 hosts it could not be "
+                          "measured how much pauses slow its hosts down"));
 }
 
 TEST_F(RunCollectiveTest, AfterASignalNothingMoreIsMeasured) {

@@ -58,6 +58,12 @@ TEST(VerdictTextTest, EachRuleStandsOnceBelowTheVerdicts) {
                         "from itself at twice the dilation, by more than 5 % "
                         "and so that their spreads do not overlap, or failed "
                         "when it was tried at that."));
+  found.cells[0].dilation_difference = std::nullopt;
+  found.cells[0].runs[0].link_expected = std::nullopt;
+  found.cells[0].runs[0].paused_speed = .8;
+  EXPECT_THAT(VerdictText(found),
+              HasSubstr("of a core during a run or if it could not be measured "
+                        "how much pauses slow its hosts down."));
   found.where = "hosts";
   found.cells.clear();
   EXPECT_THAT(VerdictText(found), HasSubstr("if a run of it failed.\n"));
