@@ -18,6 +18,7 @@ struct Case {
   double tolerance = .05;
   int workers_per_host = 1;
   int ssp_bound = 2;
+  double latency = ClusterDescription::kUsualLatency;
 };
 
 // What the formulas say of the time of a step and of the wait in it must be
@@ -33,6 +34,7 @@ void Compare(const Case& c, int hosts) {
   cluster.ssp_bound = c.ssp_bound;
   cluster.hosts = ExampleCluster(hosts, c.gbit * .95);
   cluster.hosts.cores = c.cores;
+  cluster.hosts.latency_seconds = c.latency;
   cluster.step_times = calibration.step_times;
   cluster.pipeline_depth = c.depth;
   // Rings of many hosts are most of the events, and vary little.
@@ -49,7 +51,7 @@ void Compare(const Case& c, int hosts) {
                << c.mode << ", " << hosts << " hosts of " << c.cores
                << " cores, " << c.gbit << " Gbit/s, depth " << c.depth << ", "
                << c.workers_per_host << " workers a host, bound "
-               << c.ssp_bound);
+               << c.ssp_bound << ", latency " << c.latency);
   const double step = run.step_seconds;
   EXPECT_NEAR(p.step_seconds / step, 1, c.tolerance);
   EXPECT_NEAR((p.wait_seconds - run.wait_seconds) / step, 0, c.tolerance);
@@ -108,6 +110,18 @@ TEST_P(StepFormulasTest, RingIsAsSimulated) {
 TEST_P(StepFormulasTest, HybridIsAsSimulated) {
   for (const double gbit : {1, 3, 10, 100}) {
     Compare({"hybrid", 4, gbit}, GetParam());
+  }
+}
+
+TEST_P(StepFormulasTest, OtherLatenciesAreAsSimulated) {
+  for (const char* const mode : {"async", "ssp", "sync", "ring", "hybrid"}) {
+    for (const double latency : {5e-6, 1e-3}) {
+      Case one = {mode, 4, 10};
+      one.latency = latency;
+      // Rings (docs/planning.md).
+      if (FindModeShape(mode)->ring()) one.tolerance = .08;
+      Compare(one, GetParam());
+    }
   }
 }
 
