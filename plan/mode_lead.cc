@@ -16,7 +16,7 @@ namespace shoal {
 namespace {
 
 // By so much bandwidths differ at which a lead is looked for.
-constexpr double kStep = 1.05;
+constexpr double kScanStep = 1.05;
 
 absl::StatusOr<const ModeShape*> ModeNamed(const std::string& name) {
   const ModeShape* const mode = FindModeShape(name);
@@ -115,7 +115,7 @@ absl::StatusOr<ModeLeads> FindLeads(const Calibration& calibration,
   };
   double last = 0;
   for (double bits = kLeastBits; last < kMostBits;
-       last = bits, bits = std::min(bits * kStep, kMostBits)) {
+       last = bits, bits = std::min(bits * kScanStep, kMostBits)) {
     const PredictedLead lead = lead_at(bits);
     leads.extrapolated = leads.extrapolated || lead.extrapolated;
     if (lead.is_clear() == range.has_value()) continue;
