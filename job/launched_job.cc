@@ -302,12 +302,16 @@ std::string LaunchedJob::StoppedBy(int signal) const {
   const std::string stopped =
       absl::StrCat("stopped by SIG", sigabbrev_np(signal));
   if (!ending_.has_value()) return stopped;
-  // The leader got the signal from the launcher: its reason names the signal
-  // too and says whether the job was saved. The name of the process is left
-  // out.
-  if (ending_->stopped && ending_->signal == signal) {
-    return std::string(absl::StripPrefix(
-        ending_->reason, absl::StrCat(ending_->first, " was ")));
+  // The leader got the signal from the launcher, or SIGHUP on another host: its
+  // reason names the signal too and says whether the job was saved.
+  const bool passed_on = ending_->signal == signal ||
+                         (options_.remote && ending_->signal == SIGHUP);
+  absl::string_view saved = ending_->reason;
+  if (ending_->stopped && passed_on &&
+      absl::ConsumePrefix(&saved,
+                          absl::StrCat(ending_->first, " was stopped by SIG",
+                                       sigabbrev_np(ending_->signal)))) {
+    return absl::StrCat(stopped, saved);
   }
   return absl::StrCat(stopped, ": ", ending_->reason);
 }

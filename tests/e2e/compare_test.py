@@ -295,6 +295,8 @@ class CompareTest(harness.ShoalTest):
             compare.signal(number)
             self.assertEqual(compare.wait(60), code, compare.output())
             if number == signal.SIGTERM:
+                self.assertIn("stopped by SIGTERM; the same command goes on",
+                              compare.output())
                 self.expect_nothing_left(pid)
         self.assertTrue(self.left(pid))
         # The next one is stopped while it measures what pauses cost.

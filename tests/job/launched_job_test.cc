@@ -46,12 +46,21 @@ class LaunchedJobTest : public ::testing::Test {
   static std::string Print(const std::string& json) {
     return absl::StrCat("echo '", json, "'");
   }
-
   LaunchedJobEnd Run() {
     LiveOutputOptions output_options;
     output_options.fd = -1;
     LiveOutput output(output_options);
     return LaunchedJob(options_, &output).Run();
+  }
+  // The launcher gets SIGTERM and passes it on to the leader, which then tells
+  // of this end.
+  LaunchedJobEnd StopAndEndWith(const std::string& reason, int signal) {
+    Ps(absl::StrCat(
+        "trap 'cat ", directory_, "/ending; exit 3' TERM; ",
+        Print(EndingJson({false, reason, {}, "ps 0", true, "", signal})), " > ",
+        directory_, "/ending; kill -TERM $PPID; while :; do sleep 0.02; done"));
+    Worker(UntilStopped());
+    return Run();
   }
 
   std::string directory_;
@@ -273,32 +282,24 @@ TEST_F(LaunchedJobTest, AServerThatGotASignalStopsTheJobAndDoesNotFailIt) {
 }
 
 TEST_F(LaunchedJobTest, ASignalIsNamedOnce) {
-  // It sends the launcher what the launcher passes on.
-  Ps(absl::StrCat(
-      "trap 'cat ", directory_, "/ending; exit 3' TERM; echo '",
-      EndingJson(
-          {false, "ps 0 was stopped by SIGTERM; saved m", {}, "ps 0", true, "",
-           SIGTERM}),
-      "' > ", directory_, "/ending; kill -TERM $PPID; ",
-      "while :; do sleep 0.02; done"));
-  Worker(UntilStopped());
-  const LaunchedJobEnd end = Run();
-  EXPECT_EQ(end.status, absl::CancelledError("stopped by SIGTERM; saved m"));
+  const auto end =
+      StopAndEndWith("ps 0 was stopped by SIGTERM; saved", SIGTERM);
+  EXPECT_EQ(end.status, absl::CancelledError("stopped by SIGTERM; saved"));
   EXPECT_EQ(end.exit_code, kExitStopped);
+}
+
+// Where the connection to a host is closed, its processes get SIGHUP.
+TEST_F(LaunchedJobTest, TheHangUpOnAnotherHostIsNotNamed) {
+  options_.remote = true;
+  const auto end = StopAndEndWith("ps 0 was stopped by SIGHUP; saved", SIGHUP);
+  EXPECT_EQ(end.status, absl::CancelledError("stopped by SIGTERM; saved"));
 }
 
 TEST_F(LaunchedJobTest, AnotherSignalOfTheLeaderIsNamedToo) {
   // Whatever the reason looks like, the code of the signal decides.
-  Ps(absl::StrCat(
-      "trap 'cat ", directory_, "/ending; exit 3' TERM; echo '",
-      EndingJson({false, "ps 0 was stopped by SIGTERM", {}, "ps 0", true, "",
-                  SIGHUP}),
-      "' > ", directory_, "/ending; kill -TERM $PPID; ",
-      "while :; do sleep 0.02; done"));
-  Worker(UntilStopped());
-  EXPECT_EQ(Run().status,
-            absl::CancelledError(
-                "stopped by SIGTERM: ps 0 was stopped by SIGTERM"));
+  EXPECT_EQ(
+      StopAndEndWith("ps 0 was stopped by SIGTERM", SIGHUP).status,
+      absl::CancelledError("stopped by SIGTERM: ps 0 was stopped by SIGTERM"));
 }
 
 TEST_F(LaunchedJobTest, AJobWhoseLeaderIsKilledBeforeItSavedHasFailed) {
