@@ -1,7 +1,6 @@
 #include "bench/compare/dilation.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "absl/strings/str_format.h"
 

@@ -51,6 +51,7 @@ std::string PausesText(const Comparison& comparison) {
   for (const Cell& cell : comparison.cells) {
     const double least = LeastPausedSpeed(cell, comparison.cores);
     for (const CellRun& run : cell.runs) {
+      if (!run.paused_speed_known) continue;  // a guess; its cell says so
       if (run.paused_speed < 1) {
         speeds.push_back(run.paused_speed);
         too_slow = std::max(too_slow, 1 - run.paused_speed / least);

@@ -36,6 +36,12 @@ TEST(ReportRunsTest, SaysHowMuchPausesSlowedHostsDown) {
   html = ReportHtml(comparison);
   ExpectLacks(html, "hosts got no more");
   ExpectHas(html, "their hosts were up to 6 % too slow");
+  // What could not be measured is a guess, and no measurement.
+  first[1].paused_speed = .125;
+  first[1].paused_speed_known = false;
+  html = ReportHtml(comparison);
+  ExpectHas(html, "(0.62 to 0.81, its paused speed)");
+  ExpectLacks(html, "hosts got no more");
 }
 
 TEST(ReportRunsTest, SaysOfWhichModesAndHostsTheDilationWasChecked) {

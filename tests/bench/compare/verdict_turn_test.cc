@@ -1,6 +1,5 @@
 #include "bench/compare/verdict_turn.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -168,7 +167,7 @@ TEST_F(VerdictTurnTest, APredictionThatIsWrongOnAnotherNetworkIsLeftOut) {
 }
 
 // The lead of a ring at middle bandwidths may be so narrow that the search for
-// turns does not find it. It was measured, though.
+// leads does not find it. It was measured, though.
 TEST_F(VerdictTurnTest, NeverIsNotSaidOfAModeThatWasFasterElsewhere) {
   const LeadQuestion question = {
       .mode = "ring", .other = "sync", .hosts = 4, .cores = 4};
