@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -127,63 +128,110 @@ int LeastBatch(const std::vector<Cell>& cells) {
   return least;
 }
 
-ExitCode Compare(const AskedComparison& asked, const Args& args,
-                 const FileSystem& files, MainWait* wait) {
-  const std::string name = "shoal bench compare";
-  CellRunner runner(RunnerOptions(asked, &files));
-  const absl::Status checked = CheckAll(asked, runner, files);
-  if (!checked.ok()) return Complain(name, checked, kExitUsage);
-  ModelFacts facts(FactsOptions(asked, &files));
-  ComparisonRunOptions options;
+// The comparison before its first run, with what is known of its models.
+absl::Status Prepare(const AskedComparison& asked, const Args& args,
+                     const FileSystem& files, ModelFacts* facts,
+                     ComparisonRunOptions* options) {
   const std::string version = VersionText("shoal");
-  options.comparison = ComparisonBefore(asked, args, version, files);
+  options->comparison = ComparisonBefore(asked, args, version, files);
   const std::string common = CommonSettings(asked, version);
   for (const auto& [model, compared] : asked.models) {
-    auto known = facts.Of(model);
-    if (!known.ok()) return Complain(name, known.status(), kExitUsage);
-    known->distinct_ids = facts.IdGrowth(model, LeastBatch(asked.cells));
-    options.comparison.models[model] = *std::move(known);
-    options.settings[model] =
+    SHOAL_ASSIGN_OR_RETURN(ComparedModel known, facts->Of(model));
+    known.distinct_ids = facts->IdGrowth(model, LeastBatch(asked.cells));
+    options->comparison.models[model] = std::move(known);
+    options->settings[model] =
         absl::StrCat(common, ModelSettings(model, compared));
   }
-  for (Cell& cell : options.comparison.cells) {
-    cell.formula = facts.Formula(cell, /*mean_batch=*/0);
+  for (Cell& cell : options->comparison.cells) {
+    cell.formula = facts->Formula(cell, /*mean_batch=*/0);
   }
-  options.out = asked.flags.out;
-  options.order_seed = static_cast<uint64_t>(asked.flags.order_seed);
-  options.retries = asked.flags.retries;
-  options.check_dilation = asked.flags.check_dilation;
-  const bool timed = asked.flags.cell_time > absl::ZeroDuration();
-  options.first_guess =
-      (timed ? asked.flags.cell_time : absl::Minutes(1)) + absl::Seconds(5);
-  options.files = &files;
-  options.formula = [&facts](const Cell& cell, double mean_batch) {
-    return facts.Formula(cell, mean_batch);
-  };
-  options.calibrate = [](const Comparison& found, const std::string& model,
-                         int hosts) {
+  return absl::OkStatus();
+}
+
+// Fills in what needs none of the comparison's parts.
+void SetPlainOptions(const CompareFlags& flags, const FileSystem& files,
+                     MainWait* wait, ComparisonRunOptions* options) {
+  options->out = flags.out;
+  options->order_seed = static_cast<uint64_t>(flags.order_seed);
+  options->retries = flags.retries;
+  options->check_dilation = flags.check_dilation;
+  const bool timed = flags.cell_time > absl::ZeroDuration();
+  options->first_guess =
+      (timed ? flags.cell_time : absl::Minutes(1)) + absl::Seconds(5);
+  options->files = &files;
+  options->calibrate = [](const Comparison& found, const std::string& model,
+                          int hosts) {
     // With the verdict's own hosts, so that the corrections of modes come from
     // the cells that it is about.
     return CalibrationOf(found, {model, hosts});
   };
-  options.stopped = [wait] { return wait->CheckNotStopped(); };
-  options.say = [](const std::string& line) { std::cerr << line << std::endl; };
+  options->stopped = [wait] { return wait->CheckNotStopped(); };
+  options->say = [](const std::string& line) {
+    std::cerr << line << std::endl;
+  };
+}
+
+// Writes the report and prints the verdicts, also of a comparison that was
+// stopped. `status`: of its run.
+ExitCode Conclude(const std::string& name, const std::string& out,
+                  const Comparison& found, const FileSystem& files,
+                  const absl::Status& status) {
+  const std::string report = JoinPath(out, "report.html");
+  const absl::Status reported = WriteReport(found, files, report);
+  std::string text = VerdictText(found);
+  if (reported.ok()) absl::StrAppend(&text, "Report: ", report, "\n");
+  if (status.ok() || absl::IsCancelled(status)) {
+    absl::StrAppend(&text, "All figures: ", JoinPath(out, "compare.json"),
+                    "\n");
+  }
+  const ExitCode printed = PrintResult(name, text);
+  if (absl::IsCancelled(status)) {
+    return Complain(
+        name,
+        absl::CancelledError(absl::StrCat(
+            status.message(), "; the same command goes on from ", out)),
+        kExitStopped);
+  }
+  if (!status.ok()) return Complain(name, status, kExitFailed);
+  if (!reported.ok()) return Complain(name, reported, kExitFailed);
+  if (!AnyRunIsGood(found)) {
+    return Complain(name, absl::AbortedError("every run failed"), kExitFailed);
+  }
+  return printed;
+}
+
+ExitCode Compare(const AskedComparison& asked, const Args& args,
+                 const FileSystem& files, MainWait* wait) {
+  const std::string name = "shoal bench compare";
+  CellRunner runner(RunnerOptions(asked, &files));
+  ModelFacts facts(FactsOptions(asked, &files));
+  ComparisonRunOptions options;
+  absl::Status ready = CheckAll(asked, runner, files);
+  if (ready.ok()) ready = Prepare(asked, args, files, &facts, &options);
+  if (!ready.ok()) return Complain(name, ready, kExitUsage);
+  SetPlainOptions(asked.flags, files, wait, &options);
   const RealClock clock;
   options.now = [&clock] { return clock.Now(); };
-  CellRunner short_runner(MeterRunnerOptions(asked, &files));
-  std::unique_ptr<PauseMeter> meter;
-  if (asked.flags.lab && asked.flags.make_up_pauses) {
-    meter = std::make_unique<PauseMeter>(
-        MeterOptions(asked, options, &short_runner));
-    options.paused_speed = [&meter](const Cell& cell) {
-      return meter->SpeedFor(cell);
-    };
-  }
+  options.formula = [&facts](const Cell& cell, double mean_batch) {
+    return facts.Formula(cell, mean_batch);
+  };
   options.run_cell = [&runner](const Cell& cell, int repeat, double speed,
                                SummaryData* data) {
     return runner.Run(cell, repeat, speed, data);
   };
-  const CollectiveRun collective(CollectiveOptions(asked, options, common));
+  CellRunner short_runner(MeterRunnerOptions(asked, &files));
+  std::optional<PauseMeter> meter;
+  if (asked.flags.lab && asked.flags.make_up_pauses) {
+    meter.emplace(MeterOptions(asked, options, &short_runner));
+    options.paused_speed = [&meter](const Cell& cell) {
+      return meter->SpeedFor(cell);
+    };
+    options.pauses_ahead = [&meter](const std::vector<Cell>& cells) {
+      return meter->TimeAhead(cells);
+    };
+  }
+  const CollectiveRun collective(CollectiveOptions(
+      asked, options, CommonSettings(asked, options.comparison.version)));
   if (asked.flags.allreduce) {
     options.add_collective = [&](bool measure, Comparison* found) {
       return collective.Add(measure, found);
@@ -196,30 +244,7 @@ ExitCode Compare(const AskedComparison& asked, const Args& args,
         name, status,
         absl::IsFailedPrecondition(status) ? kExitUsage : kExitFailed);
   }
-  // Also of a comparison that was stopped.
-  const std::string report = JoinPath(asked.flags.out, "report.html");
-  const absl::Status reported = WriteReport(run.found(), files, report);
-  std::string text = VerdictText(run.found());
-  if (reported.ok()) absl::StrAppend(&text, "Report: ", report, "\n");
-  if (status.ok() || absl::IsCancelled(status)) {
-    absl::StrAppend(&text,
-                    "All figures: ", JoinPath(asked.flags.out, "compare.json"),
-                    "\n");
-  }
-  const ExitCode printed = PrintResult(name, text);
-  if (absl::IsCancelled(status)) {
-    return Complain(name,
-                    absl::CancelledError(absl::StrCat(
-                        status.message(), "; the same command goes on from ",
-                        asked.flags.out)),
-                    kExitStopped);
-  }
-  if (!status.ok()) return Complain(name, status, kExitFailed);
-  if (!reported.ok()) return Complain(name, reported, kExitFailed);
-  if (!AnyRunIsGood(run.found())) {
-    return Complain(name, absl::AbortedError("every run failed"), kExitFailed);
-  }
-  return printed;
+  return Conclude(name, asked.flags.out, run.found(), files, status);
 }
 
 }  // namespace

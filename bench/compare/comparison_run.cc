@@ -165,9 +165,16 @@ absl::Status ComparisonRun::MeasureAll() {
   return absl::OkStatus();
 }
 
+std::string ComparisonRun::TimeLeftText(const Turn& next) const {
+  if (!options_.pauses_ahead) return time_left_.Text(absl::ZeroDuration());
+  std::vector<Cell> cells = {next.place.cell};
+  for (const Turn& turn : open_) cells.push_back(turn.place.cell);
+  return time_left_.Text(options_.pauses_ahead(cells));
+}
+
 absl::Status ComparisonRun::Measure(const Turn& turn) {
   const Cell& cell = turn.place.cell;
-  options_.say(absl::StrCat(time_left_.Text(), ": ", cell.name));
+  options_.say(absl::StrCat(TimeLeftText(turn), ": ", cell.name));
   PausedSpeed paused_speed;
   if (options_.paused_speed) {
     SHOAL_ASSIGN_OR_RETURN(paused_speed, options_.paused_speed(cell));

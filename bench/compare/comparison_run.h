@@ -37,6 +37,9 @@ struct ComparisonRunOptions {
   // (PauseMeter). The time that this takes is not counted as that of the run,
   // and an error ends the comparison. Null: it is 1.
   std::function<absl::StatusOr<PausedSpeed>(const Cell&)> paused_speed;
+  // How long paused_speed will take for these cells, of which some may be the
+  // same (PauseMeter::TimeAhead). Null: no time.
+  std::function<absl::Duration(const std::vector<Cell>&)> pauses_ahead;
   // Runs a cell once (CellRunner::Run).
   std::function<absl::StatusOr<CellRun>(const Cell&, int repeat,
                                         double paused_speed, SummaryData*)>
@@ -92,6 +95,7 @@ class ComparisonRun {
   void OpenLast(RunPlace place, int tries);
   int OpenTries(std::vector<RunPlace> tries);
   absl::Status MeasureAll();
+  std::string TimeLeftText(const Turn& next) const;
   absl::Status Measure(const Turn& turn);
   absl::Status MeasureSlower();
   bool IsOpen(const Cell& cell) const;

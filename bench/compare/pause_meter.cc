@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -28,6 +29,10 @@ std::string WhyNot(const CellRun& run) {
   return GreyReason(run);
 }
 
+bool IsPaused(const Cell& cell) {
+  return cell.dilation > 1 && cell.cores_per_host > 0;
+}
+
 // As the processor saw it, before figures are multiplied back.
 double SecondsPerSample(const CellRun& run) {
   return (run.cpu_seconds_per_sample->worker + run.cpu_seconds_per_sample->ps) /
@@ -44,6 +49,12 @@ std::optional<double> PauseMeter::Known::Speed() const {
   const auto spread = SpreadOfValues(std::move(speeds));
   if (!spread.has_value()) return std::nullopt;
   return std::min(1.0, spread->median);
+}
+
+int PauseMeter::Known::Count(const PauseKind& kind) const {
+  return static_cast<int>(
+      std::count_if(pairs.begin(), pairs.end(),
+                    [&](const PausePair& pair) { return pair.kind == kind; }));
 }
 
 PauseMeter::PauseMeter(PauseMeterOptions options)
@@ -110,7 +121,7 @@ void PauseMeter::DropOld(Known* known) const {
 }
 
 absl::StatusOr<PausedSpeed> PauseMeter::SpeedFor(const Cell& cell) {
-  if (cell.dilation <= 1 || cell.cores_per_host <= 0) return PausedSpeed();
+  if (!IsPaused(cell)) return PausedSpeed();
   const PauseKind kind = KindOf(cell);
   Known& known = known_[HostsOf(kind)];
   DropOld(&known);
@@ -124,6 +135,27 @@ absl::StatusOr<PausedSpeed> PauseMeter::SpeedFor(const Cell& cell) {
                      /*known=*/false};
 }
 
+absl::Duration PauseMeter::TimeAhead(const std::vector<Cell>& cells) const {
+  std::set<PauseKind> seen;
+  double units = 0;
+  for (const Cell& cell : cells) {
+    const PauseKind kind = KindOf(cell);
+    if (!IsPaused(cell) || !seen.insert(kind).second) continue;
+    units += MissingPairs(kind) * cell.dilation;
+  }
+  return units * (measured_ == 0 ? options_.first_guess : took_ / measured_);
+}
+
+// First pairs of the kind.
+int PauseMeter::MissingPairs(const PauseKind& kind) const {
+  const auto known = known_.find(HostsOf(kind));
+  if (known == known_.end()) return options_.pairs + 1;
+  const auto of_kind = known->second.kinds.find(kind);
+  if (of_kind == known->second.kinds.end()) return options_.pairs;
+  if (of_kind->second.complete) return 0;
+  return options_.pairs - known->second.Count(kind);
+}
+
 absl::Status PauseMeter::Measure(const Cell& cell, Known* known) {
   const Cell alone = AloneOf(cell);
   options_.say(absl::StrFormat(
@@ -131,10 +163,7 @@ absl::Status PauseMeter::Measure(const Cell& cell, Known* known) {
       alone.model, alone.mode, alone.dilation));
   const PauseKind kind = KindOf(cell);
   OfKind& of_kind = known->kinds[kind];
-  const auto counted =
-      std::count_if(known->pairs.begin(), known->pairs.end(),
-                    [&](const PausePair& pair) { return pair.kind == kind; });
-  int missing = options_.pairs - static_cast<int>(counted);
+  int missing = options_.pairs - known->Count(kind);
   if (of_kind.complete) {
     // Long runs may be so far apart that few pairs count.
     missing =
@@ -143,9 +172,11 @@ absl::Status PauseMeter::Measure(const Cell& cell, Known* known) {
   std::optional<double> speed = known->Speed();
   if (!speed.has_value()) speed = SpeedOfAnother(HostsOf(kind));
   for (int spoilt = 0; missing > 0 && spoilt <= kSpoiltMost;) {
+    const absl::Time start = options_.now();
     SHOAL_ASSIGN_OR_RETURN(
         const std::optional<PausePair> pair,
         MeasurePair(alone, speed.value_or(1), of_kind.begun++ % 2 == 1));
+    took_ += (options_.now() - start) / alone.dilation;
     if (!pair.has_value()) {
       ++spoilt;
     } else if (!speed.has_value()) {

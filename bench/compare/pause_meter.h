@@ -35,6 +35,8 @@ struct PauseMeterOptions {
   // Keeps all pairs, those of before too, after each new one. An error ends
   // the measurement.
   std::function<absl::Status(const std::vector<PausePair>&)> keep;
+  // How long a pair takes for each unit of its dilation, until one was seen.
+  absl::Duration first_guess = absl::Seconds(2);
   // Runs a cell once, with the quotas of SharesOf(cell, paused_speed, cores),
   // for a time that need not be long. CANCELLED ends the measurement.
   std::function<absl::StatusOr<CellRun>(const Cell&, int repeat,
@@ -90,6 +92,11 @@ class PauseMeter {
   // CANCELLED: a signal asked for the end. Other errors are those of `keep`.
   absl::StatusOr<PausedSpeed> SpeedFor(const Cell& cell);
 
+  // About how long the first pairs of the kinds of these cells will take, as
+  // far as they are missing. At twice the dilation a pair is expected to take
+  // twice as long.
+  absl::Duration TimeAhead(const std::vector<Cell>& cells) const;
+
  private:
   // Hosts that have one paused speed.
   struct Hosts {
@@ -111,6 +118,7 @@ class PauseMeter {
     std::vector<PausePair> pairs;  // of all kinds, in the order of their ends
 
     std::optional<double> Speed() const;  // nullopt: there is no pair
+    int Count(const PauseKind& kind) const;  // of its pairs
   };
 
   static Hosts HostsOf(const PauseKind& kind);
@@ -118,6 +126,7 @@ class PauseMeter {
   // Of another model at this dilation, the one that was measured last.
   std::optional<double> SpeedOfAnother(const Hosts& hosts) const;
   void DropOld(Known* known) const;
+  int MissingPairs(const PauseKind& kind) const;
   absl::Status Measure(const Cell& cell, Known* known);
   // nullopt: it does not count, and that was said.
   absl::StatusOr<std::optional<PausePair>> MeasurePair(const Cell& alone,
@@ -128,6 +137,7 @@ class PauseMeter {
   std::map<Hosts, Known> known_;
   std::vector<PausePair> all_;  // also those that are too old to count
   int measured_ = 0;  // pairs of all kinds, also those that do not count
+  absl::Duration took_;  // the sum of their times, each over its dilation
 };
 
 }  // namespace shoal

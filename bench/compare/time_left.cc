@@ -17,8 +17,8 @@ absl::Duration TimeLeft::left() const {
   return one * std::max(0, runs_ - done_);
 }
 
-std::string TimeLeft::Text() const {
-  const absl::Duration time = left();
+std::string TimeLeft::Text(absl::Duration besides) const {
+  const absl::Duration time = left() + besides;
   const std::string about =
       time < absl::Minutes(2)
           ? absl::StrCat(absl::ToInt64Seconds(time), " s")

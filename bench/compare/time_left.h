@@ -25,8 +25,8 @@ class TimeLeft {
 
   int done() const { return done_; }
   absl::Duration left() const;
-  // "run 12 of 60, about 14 min left".
-  std::string Text() const;
+  // "run 12 of 60, about 14 min left", if all but runs takes `besides`.
+  std::string Text(absl::Duration besides) const;
 
  private:
   int runs_;

@@ -62,6 +62,17 @@ TEST_F(ComparisonRunTest, EachRunHasThePausedSpeedOfItsMoment) {
   EXPECT_TRUE(measured_.empty());
 }
 
+TEST_F(ComparisonRunTest, TimeLeftHasThePairsOfPausesToCome) {
+  options_.first_guess = absl::Seconds(10);
+  // Ten minutes for each cell that is still to come, the next one too.
+  options_.pauses_ahead = [](const std::vector<Cell>& cells) {
+    return static_cast<double>(cells.size()) * absl::Minutes(10);
+  };
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(said_, HasSubstr("run 1 of 6, about 61 min left"));
+  EXPECT_THAT(said_, HasSubstr("run 6 of 6, about 10 min left"));
+}
+
 TEST_F(ComparisonRunTest, TheSeedDecidesTheOrder) {
   ASSERT_TRUE(Run().ok());
   const std::vector<std::string> first = measured_;
@@ -318,9 +329,10 @@ TEST_F(ComparisonRunTest, WhatWasMeasuredIsKnownIfTheDiskIsFull) {
 
 TEST(TimeLeftTest, GuessesFromTheRunsThatItSaw) {
   TimeLeft left(5, 1, absl::Seconds(30));
-  EXPECT_EQ(left.Text(), "run 2 of 5, about 2 min left");
+  EXPECT_EQ(left.Text(absl::ZeroDuration()), "run 2 of 5, about 2 min left");
+  EXPECT_EQ(left.Text(absl::Minutes(3)), "run 2 of 5, about 5 min left");
   left.OnRun(absl::Seconds(10), /*again=*/false);
-  EXPECT_EQ(left.Text(), "run 3 of 5, about 30 s left");
+  EXPECT_EQ(left.Text(absl::ZeroDuration()), "run 3 of 5, about 30 s left");
   left.OnRun(absl::Seconds(20), /*again=*/true);
   EXPECT_EQ(left.left(), absl::Seconds(45));
   EXPECT_EQ(left.done(), 2);

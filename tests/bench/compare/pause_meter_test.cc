@@ -51,6 +51,7 @@ class PauseMeterTest : public ::testing::Test {
       run.cpu_seconds_per_sample = RoleFigures{.75 * seconds * paused_speed,
                                                .25 * seconds * paused_speed};
       if (change_) change_(&run);
+      now_ += took_;
       return run;
     };
     options.say = [this](const std::string& line) { said_ += line + "\n"; };
@@ -72,6 +73,7 @@ class PauseMeterTest : public ::testing::Test {
   int pairs_ = kPairs;
   double slow_ = 1.25;
   double less_ = 0;
+  absl::Duration took_;  // by a run
   bool stopped_ = false;
   std::vector<PausePair> before_;
   std::vector<PausePair> kept_;
@@ -196,6 +198,24 @@ TEST_F(PauseMeterTest, SoHasEachModelMeasuredInEachKindOfMode) {
   slow_ = 1.25;
   EXPECT_DOUBLE_EQ(meter.SpeedFor(cell)->share, .8);
   EXPECT_EQ(runs_.back().substr(0, 8), "B_async_");
+}
+
+TEST_F(PauseMeterTest, SaysHowLongMissingPairsTake) {
+  took_ = absl::Seconds(5);  // each run
+  PauseMeter meter = Make();
+  Cell sync = Hosts(2, 8);
+  sync.mode = "sync";  // measured as async is
+  Cell ring = Hosts(2, 8);
+  ring.mode = "ring";
+  const std::vector<Cell> ahead = {Hosts(2, 8), Hosts(4, 8), sync, Hosts(1, 1)};
+  // As long as none was seen, 2 s for each unit of the dilation.
+  EXPECT_EQ(meter.TimeAhead(ahead), absl::Seconds((kPairs + 1) * 8 * 2));
+  ASSERT_TRUE(meter.SpeedFor(Hosts(2, 8)).ok());
+  EXPECT_EQ(meter.TimeAhead(ahead), absl::ZeroDuration());
+  // The pairs took 10 s at dilation 8. Of these hosts something is known, so
+  // that no pair of another kind comes first that does not count.
+  EXPECT_EQ(meter.TimeAhead({ring}), absl::Seconds(kPairs * 10));
+  EXPECT_EQ(meter.TimeAhead({Hosts(2, 16)}), absl::Seconds((kPairs + 1) * 20));
 }
 
 TEST_F(PauseMeterTest, HostsThatAreNotPausedAreNotMeasured) {
