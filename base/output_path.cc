@@ -57,6 +57,17 @@ absl::StatusOr<std::string> OutputPath(const std::string& path) {
       absl::StrCat(path, ": is a symbolic link that leads back to itself"));
 }
 
+absl::Status CheckOutputPath(const std::string& path) {
+  SHOAL_ASSIGN_OR_RETURN(const std::string at, OutputPath(path));
+  const std::string directory(Dirname(at));
+  struct stat info = {};
+  if (stat(directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+    return absl::OkStatus();
+  }
+  return absl::NotFoundError(
+      absl::StrCat("there is no directory ", directory, "; make it"));
+}
+
 absl::Status WriteOutput(const FileSystem& files, const std::string& path,
                          absl::string_view bytes) {
   SHOAL_ASSIGN_OR_RETURN(const std::string at, OutputPath(path));

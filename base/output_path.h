@@ -20,6 +20,10 @@ namespace shoal {
 // descriptor (/dev/stdout), or the links form a cycle.
 absl::StatusOr<std::string> OutputPath(const std::string& path);
 
+// Whether `path` could be written, for a program that works for long before it
+// writes. Errors: those of OutputPath, and NOT_FOUND: its directory is missing.
+absl::Status CheckOutputPath(const std::string& path);
+
 // Replaces the file at OutputPath(path) by `bytes`, whole or not at all.
 // Errors: those of OutputPath and of the file system.
 absl::Status WriteOutput(const FileSystem& files, const std::string& path,

@@ -1,5 +1,7 @@
 // shoal bench compare: which mode is best, measured.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -8,10 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/clock.h"
 #include "base/counted.h"
+#include "base/file_lock.h"
 #include "base/file_system.h"
 #include "base/path.h"
 #include "base/status_macros.h"
@@ -83,6 +87,27 @@ absl::Status CheckAll(const AskedComparison& asked, const CellRunner& runner,
   return Annotate(Lab::Check(),
                   "--lab: no hosts can be played here (leave --lab out to "
                   "measure over loopback)");
+}
+
+// So that no other comparison writes into --out, which is made if it is
+// missing. nullptr on a full disk, where what was measured before can still be
+// reported.
+absl::StatusOr<std::unique_ptr<FileLock>> LockOut(const FileSystem& files,
+                                                  const std::string& out) {
+  const std::string flag = absl::StrCat("--out=", out);
+  SHOAL_RETURN_IF_ERROR(Annotate(files.CreateDirectories(out), flag));
+  auto lock = FileLock::Acquire(JoinPath(out, "LOCK"),
+                                absl::StrCat("process ", getpid()));
+  if (absl::IsFailedPrecondition(lock.status())) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        flag, " belongs to another comparison: ", lock.status().message(),
+        "; wait for its end, or give another directory"));
+  }
+  if (absl::IsResourceExhausted(lock.status())) {
+    return std::unique_ptr<FileLock>();
+  }
+  if (!lock.ok()) return Annotate(lock.status(), flag);
+  return lock;
 }
 
 PauseMeterOptions MeterOptions(const AskedComparison& asked,
@@ -209,7 +234,11 @@ ExitCode Compare(const AskedComparison& asked, const Args& args,
   absl::Status ready = CheckAll(asked, runner, files);
   if (ready.ok()) ready = Prepare(asked, args, files, &facts, &options);
   if (!ready.ok()) return Complain(name, ready, kExitUsage);
+  const auto lock = LockOut(files, asked.flags.out);
+  if (!lock.ok()) return Complain(name, lock.status(), kExitUsage);
   SetPlainOptions(asked.flags, files, wait, &options);
+  const std::string unused = UnusedFlagsText(asked);
+  if (!unused.empty()) options.say(unused);
   const RealClock clock;
   options.now = [&clock] { return clock.Now(); };
   options.formula = [&facts](const Cell& cell, double mean_batch) {

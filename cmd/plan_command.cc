@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -94,6 +95,10 @@ absl::StatusOr<std::vector<const ModeShape*>> ModesOf(
       return absl::InvalidArgumentError(
           absl::StrCat("--modes=", names, ": there is no mode '", name,
                        "'; the modes are ", absl::StrJoin(all, ", ")));
+    }
+    if (absl::c_linear_search(modes, mode)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--modes=", names, ": '", name, "' is given twice"));
     }
     modes.push_back(mode);
   }
@@ -211,9 +216,26 @@ std::optional<ExitCode> ParseJob(const PlanFlags& plan, const Args& args,
     const ModeFlags modes = std::exchange(flags->modes, ModeFlags());
     read = flags->Validate();
     flags->modes = modes;
+    if (!read.ok() && GivesModel(*set)) {
+      read = Annotate(read,
+                      "flags of a model describe all of it, also where the "
+                      "measured one is the same, so give the others too");
+    }
   }
   if (read.ok()) return std::nullopt;
   return Complain("shoal plan", read, kExitUsage);
+}
+
+// The files that the plan will write.
+absl::Status CheckOutputs(const PlanFlags& plan) {
+  for (const auto& [flag, path] :
+       {std::pair<const char*, const std::string&>("--map=", plan.map),
+        {"--calibration_out=", plan.measurements.calibration_out}}) {
+    if (path.empty()) continue;
+    SHOAL_RETURN_IF_ERROR(
+        Annotate(CheckOutputPath(path), absl::StrCat(flag, path)));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -234,6 +256,8 @@ int PlanCommand(const Args& args) {
   if (!modes.ok()) return usage(modes.status());
   const absl::Status sources = CheckMeasurementFlags(plan.measurements, set);
   if (!sources.ok()) return usage(sources);
+  const absl::Status outputs = CheckOutputs(plan);
+  if (!outputs.ok()) return usage(outputs);
   JobFlags flags(Command::kTrain);
   FlagSet job_set = JobFlagSet(&flags);
   if (const auto exit = ParseJob(plan, split.job, &flags, &job_set)) {

@@ -83,6 +83,24 @@ absl::Status CompleteAsked(const FlagSet& set, const FlagSet& job_set,
   return absl::OkStatus();
 }
 
+std::string UnusedFlagsText(const AskedComparison& asked) {
+  if (asked.flags.cell_time == absl::ZeroDuration()) return "";
+  std::vector<std::string> unused;
+  for (const char* flag :
+       {"num_epochs", "val_data_dir", "val_data_scope", "eval_every_epochs"}) {
+    for (const auto& [name, model] : asked.models) {
+      if (model.flags.count(flag) == 0) continue;
+      unused.push_back(absl::StrCat("--", flag));
+      break;
+    }
+  }
+  if (unused.empty()) return "";
+  return absl::StrCat(
+      absl::StrJoin(unused, ", "), unused.size() == 1 ? " does" : " do",
+      " nothing: each run reads the data over and over and is stopped after "
+      "--cell_time; with --target_auc or --cell_time=0 it ends by itself");
+}
+
 Comparison ComparisonBefore(const AskedComparison& asked,
                             const std::vector<std::string>& args,
                             const std::string& version,

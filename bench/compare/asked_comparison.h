@@ -37,6 +37,10 @@ struct AskedComparison {
 absl::Status CompleteAsked(const FlagSet& set, const FlagSet& job_set,
                            const FileSystem& files, AskedComparison* asked);
 
+// Which flags of the job do nothing, since --cell_time ends each run, and what
+// to do; empty: there are none.
+std::string UnusedFlagsText(const AskedComparison& asked);
+
 // The comparison as it is before its first run, without its models' facts.
 // `args`: the command line; `version`: of this program.
 Comparison ComparisonBefore(const AskedComparison& asked,

@@ -218,8 +218,12 @@ absl::StatusOr<std::map<std::string, double>> ParseRates(
   for (const std::string& entry : Entries(text)) {
     const std::vector<std::string> parts = absl::StrSplit(entry, ':');
     double rate = 0;
-    if (parts.size() != 2 || FindModeRow(parts[0]) == nullptr ||
-        !absl::SimpleAtod(parts[1], &rate) || !(rate > 0) || rate > 1e6) {
+    if (parts.size() == 2 && FindModeRow(parts[0]) == nullptr) {
+      return Wrong("rates", entry,
+                   absl::StrCat("names none of the modes ", ModeWords()));
+    }
+    if (parts.size() != 2 || !absl::SimpleAtod(parts[1], &rate) ||
+        !(rate > 0) || rate > 1e6) {
       return Wrong("rates", entry,
                    "must be MODE:RATE with a rate above 0, as ring:1e-3");
     }

@@ -206,7 +206,7 @@ absl::Status CompleteCompareFlags(const FlagSet& set, CompareFlags* flags) {
   }
   if (!flags->lab && !flags->straggler.empty()) {
     return absl::InvalidArgumentError(
-        "--straggler needs --lab: real hosts are as fast as they are");
+        "--straggler needs --lab: only played hosts can be made slower");
   }
   if (!flags->lab && (flags->check_dilation || flags->dilation > 0)) {
     return absl::InvalidArgumentError(
@@ -269,6 +269,12 @@ absl::StatusOr<std::vector<Cell>> CellsOf(
         "--hosts and --batch_sizes need at least one entry each");
   }
   SHOAL_ASSIGN_OR_RETURN(std::vector<Cell> cells, MakeGrid(grid));
+  if (cells.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--modes=", flags.modes,
+                     ": one host has no backup worker; give "
+                     "--hosts with 2 or more, or a mode without one"));
+  }
   if (flags.lab) Dilate({flags.dilation, flags.same_dilation}, cores, &cells);
   std::map<std::string, int> seen;
   for (const Cell& cell : cells) {

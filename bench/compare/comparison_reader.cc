@@ -222,7 +222,12 @@ absl::StatusOr<Comparison> ReadComparison(const FileSystem& files,
                                           const std::string& path) {
   SHOAL_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(files, path));
   auto found = ParseComparison(text);
-  if (!found.ok()) return Annotate(found.status(), path);
+  if (!found.ok()) {
+    return Annotate(found.status(),
+                    absl::StrCat(path,
+                                 " is no compare.json that shoal bench "
+                                 "compare wrote"));
+  }
   return found;
 }
 

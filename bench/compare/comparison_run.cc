@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/counted.h"
 #include "base/path.h"
 #include "base/status_macros.h"
 #include "bench/compare/comparison_json.h"
@@ -16,6 +17,8 @@ namespace shoal {
 namespace {
 
 constexpr char kRuns[] = "runs";
+// What a run takes beside its job's training.
+constexpr absl::Duration kAroundJob = absl::Seconds(3);
 
 std::string IsoTime(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%S%Ez", time, absl::LocalTimeZone());
@@ -78,7 +81,19 @@ absl::Status ComparisonRun::Run() {
   found->started = goes_on ? before->started : IsoTime(options_.now());
   if (goes_on) runs_.Learn(before->data);
   if (runs_.size() > 0) {
-    options_.say(absl::StrCat(runs_.size(), " runs are there from before"));
+    const auto runs = static_cast<uint64_t>(runs_.size());
+    options_.say(absl::StrCat(Counted(runs, "run"), runs == 1 ? " is" : " are",
+                              " there from before"));
+  }
+  const int others = runs_.OthersIn(kRuns, found->cells);
+  if (others > 0) {
+    options_.say(absl::StrCat(
+        Counted(static_cast<uint64_t>(others), "cell"),
+        " of commands before will not be in the report; a command that names "
+        "these cells too has them all"));
+  }
+  if (const auto job = runs_.MeanJobTime()) {
+    time_left_ = TimeLeft(0, 0, *job + kAroundJob);
   }
   time_left_.Add(runs_.size() + static_cast<int>(open_.size()), runs_.size());
   absl::Status measured = MeasureAll();

@@ -62,8 +62,9 @@ struct ComparisonRunOptions {
 // Measures all cells of a comparison, in random order, repeat by repeat; then
 // those on numbers of hosts on which a mode differs from itself at twice its
 // dilation (SlowerCells) once more, at that. Each run leaves a file at once
-// (KeptRuns), and one whose file is there is not measured again, so that a
-// comparison that was stopped goes on. Cells that were not measured slower to
+// (KeptRuns), but for one that was disturbed and comes again. One whose file is
+// there is not measured again, so that a comparison that was stopped goes on.
+// Cells that were not measured slower to
 // the end are as they were before. Thread-compatible.
 class ComparisonRun {
  public:

@@ -81,9 +81,8 @@ absl::Status CheckPlayable(const Cell& cell) {
   if (cell.dilation > kDilationMost) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "cell %s would have to be played %.3g times slower than it is, and at "
-        "most %g times is possible; give fewer hosts or cores, a slower "
-        "network, or --dilation=1, which gives the hosts nine tenths of this "
-        "machine's cores in place of half of them",
+        "most %g times is possible; give fewer hosts or cores, or a slower "
+        "network",
         cell.name, cell.dilation, kDilationMost));
   }
   for (int host = 0; host < cell.hosts; ++host) {

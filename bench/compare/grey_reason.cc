@@ -16,8 +16,8 @@ std::string GreyReason(const CellRun& run) {
     const double ratio = *run.link_bits_per_second / *run.link_expected;
     if (std::abs(ratio - 1) > kLinkTolerance) {
       return absl::StrFormat(
-          "before run %d the test stream reached %.1f %% of the link's rate, "
-          "where %.0f to %.0f %% are asked for",
+          "before run %d the test stream reached %.1f %% of what the link "
+          "has to carry, where %.0f to %.0f %% are asked for",
           run.repeat + 1, 100 * ratio, 100 * (1 - kLinkTolerance),
           100 * (1 + kLinkTolerance));
     }

@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "base/path.h"
 #include "base/status_macros.h"
 #include "bench/compare/grey_reason.h"
@@ -19,16 +24,43 @@
 namespace shoal {
 namespace {
 
-// The first line in which two texts differ: "was …, is …".
+using Lines = std::vector<std::string>;
+
+// The name of a setting: "seed" of "seed=1", and of "\"seed\": 1," in JSON.
+std::string NameIn(const std::string& line) {
+  const size_t sign = line.find('=');
+  return line.substr(0, sign == std::string::npos ? line.find(':') : sign);
+}
+
+// The line of a setting that has the name.
+const std::string* Named(const Lines& lines, const std::string& name) {
+  const auto it = std::find_if(
+      lines.begin(), lines.end(),
+      [&name](const std::string& line) { return NameIn(line) == name; });
+  return it == lines.end() ? nullptr : &*it;
+}
+
+// A line for people.
+std::string Bare(absl::string_view line) {
+  line = absl::StripAsciiWhitespace(line);
+  absl::ConsumeSuffix(&line, ",");
+  return std::string(line);
+}
+
+// The first setting in which two texts with one in each line differ, "was …, is
+// …"; empty: there is none.
 std::string Difference(const std::string& before, const std::string& now) {
-  const std::vector<std::string> old_lines = absl::StrSplit(before, '\n');
-  const std::vector<std::string> lines = absl::StrSplit(now, '\n');
-  for (size_t i = 0; i < std::max(old_lines.size(), lines.size()); ++i) {
-    const std::string was = i < old_lines.size() ? old_lines[i] : "nothing";
-    const std::string is = i < lines.size() ? lines[i] : "nothing";
-    if (was == is) continue;
-    return absl::StrCat("was ", absl::StripAsciiWhitespace(was), ", is ",
-                        absl::StripAsciiWhitespace(is));
+  const Lines old_lines = absl::StrSplit(before, '\n');
+  const Lines lines = absl::StrSplit(now, '\n');
+  for (const std::string& line : old_lines) {
+    if (absl::c_linear_search(lines, line)) continue;
+    const std::string* const is = Named(lines, NameIn(line));
+    return absl::StrCat("was ", Bare(line), ", is ",
+                        is == nullptr ? "not given" : Bare(*is));
+  }
+  for (const std::string& line : lines) {
+    if (absl::c_linear_search(old_lines, line)) continue;
+    return absl::StrCat("was not given, is ", Bare(line));
   }
   return "";
 }
@@ -84,6 +116,10 @@ absl::Status KeptRuns::Read(const RunPlace& place) {
   }
   Learn(before->data);
   CellRun run = std::move(before->cell.runs.front());
+  if (run.seconds > 0) {
+    ++read_;
+    read_took_ += absl::Seconds(run.seconds * place.cell.dilation);
+  }
   // What failed is tried again.
   if (run.ok) runs_[{place.cell.name, place.repeat}] = std::move(run);
   return absl::OkStatus();
@@ -109,6 +145,26 @@ absl::Status KeptRuns::Write(const RunPlace& place,
 void KeptRuns::Learn(const ComparedData& data) {
   if (data.rows > 0) data_.rows = data.rows;
   if (data.files > 0) data_.files = data.files;
+}
+
+std::optional<absl::Duration> KeptRuns::MeanJobTime() const {
+  if (read_ == 0) return std::nullopt;
+  return read_took_ / read_;
+}
+
+int KeptRuns::OthersIn(const std::string& folder,
+                       const std::vector<Cell>& cells) const {
+  const auto entries = files_->ListDirectory(JoinPath(out_, folder));
+  if (!entries.ok()) return 0;
+  std::set<std::string> others;
+  for (const DirectoryEntry& entry : *entries) {
+    // CELL.N.json
+    const std::vector<std::string> parts = absl::StrSplit(entry.name, '.');
+    if (parts.size() < 3 || parts.back() != "json") continue;
+    others.insert(absl::StrJoin(parts.begin(), parts.end() - 2, "."));
+  }
+  for (const Cell& cell : cells) others.erase(cell.name);
+  return static_cast<int>(others.size());
 }
 
 bool KeptRuns::Has(const RunPlace& place) const {

@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "base/file_system.h"
 #include "bench/compare/cell.h"
 
@@ -45,7 +47,14 @@ class KeptRuns {
   // What else is known of the data. 0 is not known.
   void Learn(const ComparedData& data);
 
+  // How many cells other than these have files in the folder, of commands
+  // before.
+  int OthersIn(const std::string& folder, const std::vector<Cell>& cells) const;
+
   bool Has(const RunPlace& place) const;
+  // How long the jobs took of which the files were read, in the mean. nullopt:
+  // there is none.
+  std::optional<absl::Duration> MeanJobTime() const;
   int size() const { return static_cast<int>(runs_.size()); }
   const ComparedData& data() const { return data_; }
 
@@ -66,6 +75,8 @@ class KeptRuns {
   // By cell and repeat.
   std::map<std::pair<std::string, int>, CellRun> runs_;
   std::map<std::string, RoleBytes> formulas_;  // by cell
+  int read_ = 0;
+  absl::Duration read_took_;
 };
 
 }  // namespace shoal

@@ -137,19 +137,25 @@ absl::StatusOr<PausedSpeed> PauseMeter::SpeedFor(const Cell& cell) {
 
 absl::Duration PauseMeter::TimeAhead(const std::vector<Cell>& cells) const {
   std::set<PauseKind> seen;
+  std::set<std::pair<double, double>> begun;
   double units = 0;
   for (const Cell& cell : cells) {
     const PauseKind kind = KindOf(cell);
     if (!IsPaused(cell) || !seen.insert(kind).second) continue;
-    units += MissingPairs(kind) * cell.dilation;
+    const int missing = MissingPairs(kind);
+    units += missing * cell.dilation;
+    // Before the first pair at a dilation comes one that does not count.
+    if (missing > 0 && !SpeedOfAnother(HostsOf(kind)).has_value() &&
+        begun.emplace(kind.cores, kind.dilation).second) {
+      units += cell.dilation;
+    }
   }
   return units * (measured_ == 0 ? options_.first_guess : took_ / measured_);
 }
 
-// First pairs of the kind.
 int PauseMeter::MissingPairs(const PauseKind& kind) const {
   const auto known = known_.find(HostsOf(kind));
-  if (known == known_.end()) return options_.pairs + 1;
+  if (known == known_.end()) return options_.pairs;
   const auto of_kind = known->second.kinds.find(kind);
   if (of_kind == known->second.kinds.end()) return options_.pairs;
   if (of_kind->second.complete) return 0;

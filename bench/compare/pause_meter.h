@@ -92,9 +92,9 @@ class PauseMeter {
   // CANCELLED: a signal asked for the end. Other errors are those of `keep`.
   absl::StatusOr<PausedSpeed> SpeedFor(const Cell& cell);
 
-  // About how long the first pairs of the kinds of these cells will take, as
-  // far as they are missing. At twice the dilation a pair is expected to take
-  // twice as long.
+  // About how long it will take to measure the pairs that have to precede these
+  // cells. Pairs that come later, every kFresh, are left out. At twice the
+  // dilation a pair is expected to take twice as long.
   absl::Duration TimeAhead(const std::vector<Cell>& cells) const;
 
  private:
@@ -118,7 +118,7 @@ class PauseMeter {
     std::vector<PausePair> pairs;  // of all kinds, in the order of their ends
 
     std::optional<double> Speed() const;  // nullopt: there is no pair
-    int Count(const PauseKind& kind) const;  // of its pairs
+    int Count(const PauseKind& kind) const;  // how many pairs are of the kind
   };
 
   static Hosts HostsOf(const PauseKind& kind);
@@ -126,6 +126,7 @@ class PauseMeter {
   // Of another model at this dilation, the one that was measured last.
   std::optional<double> SpeedOfAnother(const Hosts& hosts) const;
   void DropOld(Known* known) const;
+  // How many of the pairs that precede the first run of the kind are missing.
   int MissingPairs(const PauseKind& kind) const;
   absl::Status Measure(const Cell& cell, Known* known);
   // nullopt: it does not count, and that was said.
@@ -137,7 +138,7 @@ class PauseMeter {
   std::map<Hosts, Known> known_;
   std::vector<PausePair> all_;  // also those that are too old to count
   int measured_ = 0;  // pairs of all kinds, also those that do not count
-  absl::Duration took_;  // the sum of their times, each over its dilation
+  absl::Duration took_;  // these pairs, the time of each over its dilation
 };
 
 }  // namespace shoal

@@ -104,17 +104,23 @@ std::string Counts(const Comparison& comparison) {
       failed += !run.ok;
     }
   }
+  const auto counted = [](int count, absl::string_view thing) {
+    return Counted(static_cast<uint64_t>(count), thing);
+  };
   std::string text = absl::StrCat(
-      computed + replayed, " cells, ", runs, " runs, ", comparison.repeats,
-      comparison.repeats == 1 ? " repeat" : " repeats",
+      counted(computed + replayed, "cell"), ", ", counted(runs, "run"), ", ",
+      counted(comparison.repeats, "repeat"),
       comparison.ended.empty() ? " asked for. " : " of each cell. ");
   if (computed > 0) {
-    absl::StrAppend(&text, computed,
-                    " cells were computed: they trained the model. ");
+    absl::StrAppend(
+        &text, counted(computed, "cell"),
+        computed == 1 ? " was computed: it" : " were computed: they",
+        " trained the model. ");
   }
   if (replayed > 0) {
-    absl::StrAppend(&text, replayed,
-                    " cells were replayed: recorded times were played instead "
+    absl::StrAppend(&text, counted(replayed, "cell"),
+                    replayed == 1 ? " was" : " were",
+                    " replayed: recorded times were played instead "
                     "of the computation, so that they have no AUC and no "
                     "processor time; pictures show them hollow. ");
   }
@@ -162,7 +168,7 @@ std::string Counts(const Comparison& comparison) {
                                missing == 1 ? " is" : " are", " missing. ")
                 : "each cell has its runs, but what follows them is missing: "
                   "another try of runs that failed or were disturbed, in a lab "
-                  "those at twice the dilation, or AllReduce. ",
+                  "what is played at twice the dilation, or AllReduce. ",
             "The same command goes on."),
         "warning");
   }

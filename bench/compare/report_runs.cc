@@ -75,9 +75,8 @@ std::string PausesText(const Comparison& comparison) {
       spread->median, spread->least, spread->most);
   if (no_more > 0) {
     absl::StrAppendFormat(&text,
-                          " In %s hosts got no more, since pauses cost nothing "
-                          "or it could not be "
-                          "measured.",
+                          " In %s hosts got no more, since pauses cost "
+                          "nothing.",
                           Counted(static_cast<uint64_t>(no_more), "run"));
   }
   if (too_slow > 0) {

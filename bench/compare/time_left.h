@@ -25,7 +25,8 @@ class TimeLeft {
 
   int done() const { return done_; }
   absl::Duration left() const;
-  // "run 12 of 60, about 14 min left", if all but runs takes `besides`.
+  // "run 12 of 60, about 14 min left". `besides`: the time for what is no run,
+  // such as pairs of pauses.
   std::string Text(absl::Duration besides) const;
 
  private:

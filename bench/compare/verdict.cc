@@ -308,8 +308,13 @@ class VerdictMaker {
       verdict_.no_turn = "no two modes could be ranked here";
       return;
     }
-    const VerdictTurn turn =
-        turns_->Find(*first_, slower_, level_, Elsewhere());
+    const std::vector<const Cell*> elsewhere = Elsewhere();
+    const std::vector<std::string> faster = FasterElsewhere(*first_, elsewhere);
+    if (!faster.empty()) {
+      lines_.push_back(absl::StrCat("Measured on other networks: ",
+                                    absl::StrJoin(faster, "; ")));
+    }
+    const VerdictTurn turn = turns_->Find(*first_, slower_, level_, elsewhere);
     verdict_.turn = turn.text;
     verdict_.no_turn = turn.missing;
     if (!turn.text.empty()) {

@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/listed.h"
 #include "bench/compare/cell_figures.h"
@@ -102,6 +103,24 @@ std::string WrongElsewhere(const Cell& best, const Cell& other,
     }
   }
   return "";
+}
+
+// Where the best cell was measured to be clearly faster than one behind it, on
+// the network of both: says that the planner takes the two for equally fast
+// there, or "".
+std::string NoLeadHere(const Cell& best, const Cell& behind,
+                       const Calibration& calibration) {
+  const auto speed = SamplesPerSecond(best);
+  const auto behind_speed = SamplesPerSecond(behind);
+  if (!speed.has_value() || !behind_speed.has_value() ||
+      speed->median < (1 + kClearLead) * behind_speed->median ||
+      LeadsAt(best, behind, calibration, best.bits_per_second) ||
+      LeadsAt(behind, best, calibration, best.bits_per_second)) {
+    return "";
+  }
+  return absl::StrCat("the planner takes ", ModeName(best), " and ",
+                      ModeName(behind),
+                      " for equally fast on this network, where they were not");
 }
 
 // Bandwidths at which another mode is faster than the best one.
@@ -238,7 +257,43 @@ class Gathered {
   std::vector<std::string> unknown_;
 };
 
+// The cell on the network of `same_mode` that has the most samples/s of those
+// that are clearly faster than it; nullptr: there is none.
+const Cell* FastestBeside(const Cell& same_mode,
+                          const std::vector<const Cell*>& elsewhere) {
+  const auto speed = RankedSpread(same_mode, &CellRun::samples_per_second);
+  if (!speed.has_value()) return nullptr;
+  const Cell* fastest = nullptr;
+  double most = speed->median * (1 + kClearLead);
+  for (const Cell* other : elsewhere) {
+    const auto spread = RankedSpread(*other, &CellRun::samples_per_second);
+    if (other->network != same_mode.network || !spread.has_value() ||
+        spread->Overlaps(*speed) || spread->median < most) {
+      continue;
+    }
+    fastest = other;
+    most = spread->median;
+  }
+  return fastest;
+}
+
 }  // namespace
+
+std::vector<std::string> FasterElsewhere(
+    const Cell& best, const std::vector<const Cell*>& elsewhere) {
+  std::vector<std::string> texts;
+  for (const Cell* cell : elsewhere) {
+    if (ModeName(*cell) != ModeName(best)) continue;
+    const Cell* const fastest = FastestBeside(*cell, elsewhere);
+    if (fastest == nullptr) continue;
+    texts.push_back(absl::StrFormat(
+        "at %s %s trains %.2f times as many samples a second as %s",
+        cell->network, ModeName(*fastest),
+        SamplesPerSecond(*fastest)->median / SamplesPerSecond(*cell)->median,
+        ModeName(best)));
+  }
+  return texts;
+}
 
 const absl::StatusOr<Calibration>& TurnFinder::CalibrationOf(const Cell& cell) {
   const std::pair key(cell.model, cell.hosts);
@@ -292,6 +347,9 @@ VerdictTurn TurnFinder::Find(const Cell& best,
       }
       std::string wrong =
           WrongElsewhere(best, *other, *calibration, *leads, elsewhere);
+      if (wrong.empty() && others == &behind) {
+        wrong = NoLeadHere(best, *other, *calibration);
+      }
       if (wrong.empty()) {
         gathered.Add(*other, others == &behind, *leads);
       } else {

@@ -93,6 +93,19 @@ TEST_F(OutputPathTest, WhatIsNoRegularFileIsRefusedByName) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
+TEST_F(OutputPathTest, AMissingDirectoryIsFoundBeforeTheWork) {
+  EXPECT_TRUE(CheckOutputPath(At("new")).ok());
+  EXPECT_TRUE(CheckOutputPath("new").ok());  // in the working directory
+  const absl::Status missing = CheckOutputPath(At("none/new"));
+  EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound) << missing;
+  EXPECT_THAT(std::string(missing.message()), HasSubstr(At("none")));
+  ASSERT_TRUE(Write(At("file"), "x").ok());
+  EXPECT_EQ(CheckOutputPath(At("file/new")).code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(CheckOutputPath("/dev/null").code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
 // Even where it leads to a regular file: a rename would put another in its
 // place, and what goes to the descriptor from then on would be lost.
 TEST_F(OutputPathTest, AnOpenDescriptorIsRefused) {

@@ -150,7 +150,21 @@ class CompareTest(harness.ShoalTest):
         code, other = self.run_fails("shoal", *flags, "--seed=6")
         self.assertEqual(code, 2, other)
         self.assertIn("is a run of another comparison", other)
-        self.assertIn("seed=6", other)
+        self.assertIn("(was linear_probe: seed=5, is linear_probe: seed=6)",
+                      other)
+
+    def test_two_comparisons_do_not_write_into_one_directory(self):
+        flags = self.flags("--modes=async", "--hosts=1", "--cell_time=300ms")
+        first = self.start("compare", "shoal", *flags)
+        first.wait_for_line("run 1 of 3")
+        first.signal(signal.SIGSTOP)
+        code, other = self.run_fails("shoal", *flags)
+        self.assertEqual(code, 2, other)
+        self.assertIn(f"--out={self.out} belongs to another comparison", other)
+        self.assertIn(f"process {first.popen.pid}", other)
+        first.signal(signal.SIGCONT)
+        self.assertEqual(first.wait(60), 0, first.output())
+        self.assertNotIn("there from before", first.output())
 
     def test_a_busy_neighbour_makes_a_cell_grey(self):
         neighbour = subprocess.Popen([sys.executable, "-c", "while 1: pass"])

@@ -207,6 +207,22 @@ class PlanTest(harness.ShoalTest):
             "--cluster=hosts=1,cores=1,network=1gbit", "--compare=" + file,
             fields, "--model=fm"))
 
+    def test_a_missing_directory_is_found_before_the_measurement(self):
+        data = "--training_data_dir=" + self.write(
+            "data/tr.libsvm", harness.linear_rows(200))
+        for flag in "--map", "--calibration_out":
+            path = self.path("none/out")
+            said = self.usage_error(
+                CLUSTER, "--measure", "--measure_time=1h", *JOB, data,
+                f"{flag}={path}")
+            self.assertIn(f"{flag}={path}: there is no directory", said)
+        file = self.write("not.json", '{"format": "shoal calibration"}')
+        code, said = self.run_fails("shoal", "plan", CLUSTER,
+                                    "--compare=" + file)
+        self.assertEqual(code, 1, said)
+        self.assertIn("not.json is no compare.json that shoal bench compare "
+                      "wrote", said)
+
     def test_a_sample_is_measured_beside_a_calibration(self):
         data = "--training_data_dir=" + self.write(
             "data/tr.libsvm", harness.linear_rows(20000))

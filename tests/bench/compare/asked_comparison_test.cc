@@ -68,6 +68,20 @@ class AskedComparisonTest : public ::testing::Test {
   std::string directory_;
 };
 
+TEST_F(AskedComparisonTest, FlagsThatDoNothingAreNamed) {
+  const auto text = [&](const std::vector<std::string>& args) {
+    const auto asked = Ask(args);
+    EXPECT_TRUE(asked.ok()) << asked.status();
+    return asked.ok() ? UnusedFlagsText(**asked) : "";
+  };
+  EXPECT_EQ(text({"--hosts=1"}), "");
+  EXPECT_THAT(text({"--val_data_dir=/v", "--num_epochs=3"}),
+              HasSubstr("--num_epochs, --val_data_dir do nothing"));
+  EXPECT_THAT(text({"--num_epochs=3"}), HasSubstr("--num_epochs does nothing"));
+  EXPECT_EQ(text({"--num_epochs=3", "--cell_time=0"}), "");
+  EXPECT_EQ(text({"--num_epochs=3", "--target_auc=.7"}), "");
+}
+
 TEST_F(AskedComparisonTest, TheComparisonHasWhatTheFlagsSay) {
   const std::vector<std::string> args = {
       "--modes=async,ring", "--hosts=1,2", "--price=0.4", "--target_auc=0.7",

@@ -281,6 +281,20 @@ TEST(CompleteCompareFlagsTest, WhatRealHostsHaveIsDeclared) {
   EXPECT_EQ(FlagsOfCell(cell, kJob, {}, {}).count("compute_scale"), 0u);
 }
 
+TEST(CellsOfTest, AGridWithoutACellIsRefused) {
+  CompareFlags flags;
+  flags.modes = "sync+1";
+  flags.networks = "none";
+  flags.hosts = {1};
+  const std::map<std::string, ModelJob> job = {{"A", {}}};
+  const absl::Status refused = CellsOf(flags, job, 2).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("give --hosts with 2 or more"));
+  flags.hosts = {1, 2};
+  EXPECT_EQ(CellsOf(flags, job, 2)->size(), 1u);
+}
+
 TEST(CompleteCompareFlagsTest, RefusesFlagsThatDoNotGoTogether) {
   const std::vector<std::vector<std::string>> wrong = {
       {"--lab", "--on=h1"},

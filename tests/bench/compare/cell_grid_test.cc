@@ -173,6 +173,8 @@ TEST(ParseRatesTest, ReadsRatesOfModes) {
                             "ring:1,ring:1"}) {
     EXPECT_THAT(ErrorOf(ParseRates(wrong).status()), HasSubstr("--rates"));
   }
+  EXPECT_THAT(ErrorOf(ParseRates("fast:1").status()),
+              HasSubstr("names none of the modes async"));
 }
 
 TEST(ParseStragglerTest, ReadsAHostAndItsShare) {

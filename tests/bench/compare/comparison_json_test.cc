@@ -360,7 +360,9 @@ TEST(ComparisonJsonTest, NamesTheFileWithTheError) {
   const auto files = NewPosixFileSystem();
   ASSERT_TRUE(files->WriteFileAtomically(path, "{}").ok());
   EXPECT_THAT(ReadComparison(*files, path).status().message(),
-              HasSubstr(absl::StrCat(path, ": format: is missing")));
+              HasSubstr(absl::StrCat(path,
+                                     " is no compare.json that shoal bench "
+                                     "compare wrote: format: is missing")));
   ASSERT_TRUE(files->WriteFileAtomically(path, ComparisonJson(Whole())).ok());
   EXPECT_TRUE(ReadComparison(*files, path).ok());
 }

@@ -38,6 +38,7 @@ class ComparisonRunTest : public ::testing::Test {
       run.repeat = repeat;
       run.ok = true;
       run.paused_speed = paused_speed;
+      run.seconds = 47;
       run.samples_per_second = 1000.0 / cell.dilation + repeat;
       return next_ ? next_(cell, std::move(run)) : run;
     };

@@ -100,7 +100,8 @@ TEST_F(ComparisonRunTest, GoesOnAfterAStop) {
   ASSERT_TRUE(Run().ok());
   EXPECT_EQ(measured_.size(), 2u);
   EXPECT_THAT(said_, HasSubstr("4 runs are there from before"));
-  EXPECT_THAT(said_, HasSubstr("run 5 of 6"));
+  // Two more of 47 s, and what is around a job.
+  EXPECT_THAT(said_, HasSubstr("run 5 of 6, about 100 s left"));
   all.insert(measured_.begin(), measured_.end());
   EXPECT_EQ(all.size(), 6u);
   for (const Cell& cell : Written().cells) {
@@ -116,6 +117,15 @@ TEST_F(ComparisonRunTest, GrowsByAModel) {
   ASSERT_TRUE(grown.ok()) << grown;
   EXPECT_THAT(measured_, ElementsAre("B_async.0", "B_async.1"));
   EXPECT_EQ(Written().cells.size(), 4u);
+}
+
+TEST_F(ComparisonRunTest, CellsOfOtherCommandsAreSaidNotToBeThere) {
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(said_, Not(HasSubstr("of commands before")));
+  options_.comparison.cells.pop_back();
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(said_, HasSubstr("1 cell of commands before will not be in the "
+                               "report"));
 }
 
 TEST_F(ComparisonRunTest, RowsThatARunFoundOutAreKnownAfterItWasKilled) {
@@ -188,10 +198,15 @@ TEST_F(ComparisonRunTest, RunsOfAnotherComparisonAreNotMixedIn) {
   EXPECT_TRUE(absl::IsFailedPrecondition(other)) << other;
   EXPECT_THAT(other.message(), HasSubstr("was seed=1, is seed=2"));
   EXPECT_FALSE(has_begun_);
+  // A line more or less moves the others, which are the same.
+  options_.settings["A"] = absl::StrCat("rate=7\n", before);
+  EXPECT_THAT(Run().message(), HasSubstr("(was not given, is rate=7)"));
+  options_.settings["A"] = "A: fields=3";
+  EXPECT_THAT(Run().message(), HasSubstr("(was seed=1, is not given)"));
   options_.settings["A"] = before;
   for (Cell& cell : options_.comparison.cells) cell.learning_rate = 7;
   EXPECT_THAT(std::string(Run().message()),
-              HasSubstr("is \"learning_rate\": 7.0"));
+              HasSubstr("is \"learning_rate\": 7.0)"));
 }
 
 TEST_F(ComparisonRunTest, AComparisonWithANewDilationSaysHowToGrow) {

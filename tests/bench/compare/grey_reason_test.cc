@@ -22,9 +22,10 @@ TEST(GreyReasonTest, SaysWhatDisturbedARun) {
   cell.runs[1].link_expected = 1e9;
   EXPECT_EQ(GreyReason(cell), "");
   cell.runs[1].link_bits_per_second = .5e9;
-  EXPECT_THAT(GreyReason(cell),
-              StartsWith("before run 2 the test stream reached 50.0 % of the "
-                         "link's rate, where 97 to 103 % are asked for"));
+  EXPECT_THAT(
+      GreyReason(cell),
+      StartsWith("before run 2 the test stream reached 50.0 % of what "
+                 "the link has to carry, where 97 to 103 % are asked for"));
   cell.runs[1].link_bits_per_second = 1.04e9;
   EXPECT_THAT(GreyReason(cell), HasSubstr("104.0 %"));
   cell.runs[1].link_bits_per_second = 1e9;

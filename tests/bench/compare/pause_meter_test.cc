@@ -210,11 +210,16 @@ TEST_F(PauseMeterTest, SaysHowLongMissingPairsTake) {
   const std::vector<Cell> ahead = {Hosts(2, 8), Hosts(4, 8), sync, Hosts(1, 1)};
   // As long as none was seen, 2 s for each unit of the dilation.
   EXPECT_EQ(meter.TimeAhead(ahead), absl::Seconds((kPairs + 1) * 8 * 2));
+  // The pair that does not count comes once for a dilation, whatever follows.
+  Cell other_model = Hosts(2, 8);
+  other_model.model = "B";
+  EXPECT_EQ(meter.TimeAhead({ring, Hosts(2, 8), other_model}),
+            absl::Seconds((3 * kPairs + 1) * 8 * 2));
   ASSERT_TRUE(meter.SpeedFor(Hosts(2, 8)).ok());
   EXPECT_EQ(meter.TimeAhead(ahead), absl::ZeroDuration());
-  // The pairs took 10 s at dilation 8. Of these hosts something is known, so
-  // that no pair of another kind comes first that does not count.
+  // The pairs took 10 s at dilation 8.
   EXPECT_EQ(meter.TimeAhead({ring}), absl::Seconds(kPairs * 10));
+  EXPECT_EQ(meter.TimeAhead({other_model}), absl::Seconds(kPairs * 10));
   EXPECT_EQ(meter.TimeAhead({Hosts(2, 16)}), absl::Seconds((kPairs + 1) * 20));
 }
 

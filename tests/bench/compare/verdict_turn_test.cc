@@ -128,6 +128,22 @@ TEST_F(VerdictTurnTest, APredictionThatIsWrongHereIsLeftOut) {
             "already, where it was not");
 }
 
+TEST_F(VerdictTurnTest, APredictionThatSeesNoLeadHereIsLeftOut) {
+  const double near = high_ * .98;
+  const Cell sync = WithSpeed(CellOf("sync", near), 1000);
+  // Where the modes are nearly level, it need not see a lead.
+  const VerdictTurn level =
+      Find(RingInTheMiddle(), sync, {WithSpeed(CellOf("ring", near), 980)});
+  EXPECT_EQ(level.missing, "");
+  EXPECT_NE(level.text, "");
+  const VerdictTurn wrong =
+      Find(RingInTheMiddle(), sync, {WithSpeed(CellOf("ring", near), 900)});
+  EXPECT_EQ(wrong.text, "");
+  EXPECT_EQ(wrong.missing,
+            "the planner takes sync and ring for equally fast on this network, "
+            "where they were not");
+}
+
 TEST_F(VerdictTurnTest, APredictionThatIsWrongOnAnotherNetworkIsLeftOut) {
   const double between = (low_ + high_) / 2;
   const Cell ring = CellOf("ring", between);
@@ -278,6 +294,27 @@ TEST_F(VerdictTurnTest, SaysWhyNothingIsPredicted) {
   best.backup_workers = 1;
   EXPECT_THAT(Find(RingInTheMiddle(), best, ring).missing,
               HasSubstr("backup workers"));
+}
+
+TEST(FasterElsewhereTest, NamesTheFastestModeOfEachOtherNetwork) {
+  const auto on = [](const std::string& mode, const std::string& network,
+                     double speed) {
+    Cell cell = WithSpeed(CellOf(mode, 1e9), speed);
+    cell.network = network;
+    return cell;
+  };
+  const Cell best = on("ring", "1gbit", 1000);
+  // A single run may be off by 5 %.
+  const std::vector<Cell> cells = {
+      on("ring", "10gbit", 2000),  on("sync", "10gbit", 2400),
+      on("async", "10gbit", 2500), on("ring", "2gbit", 1500),
+      on("sync", "2gbit", 1550),   on("async", "5gbit", 9000)};
+  std::vector<const Cell*> elsewhere;
+  for (const Cell& cell : cells) elsewhere.push_back(&cell);
+  EXPECT_THAT(FasterElsewhere(best, elsewhere),
+              testing::ElementsAre("at 10gbit async trains 1.25 times as many "
+                                   "samples a second as ring"));
+  EXPECT_TRUE(FasterElsewhere(on("async", "1gbit", 1), {}).empty());
 }
 
 TEST_F(VerdictTurnTest, CalibratesOnceForAModelAndHostsAndSaysWhyItCannot) {
