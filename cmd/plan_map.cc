@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -49,9 +52,12 @@ MapCell CellOf(const PlanRequest& request, int hosts, double bits) {
       second == 0 ? kFullLead : std::max(0.0, first / second - 1);
   cell.text = absl::StrCat(name, "\n", InFewDigits(first));
   cell.strength = std::clamp(lead / kFullLead, .1, 1.0);
-  cell.tip = absl::StrFormat("%s at %s: %s, %.0f samples/s, %.0f %% ahead",
-                             Counted(static_cast<uint64_t>(hosts), "host"),
-                             NetworkText(bits), name, first, 100 * lead);
+  cell.tip = absl::StrFormat(
+      "%s at %s: %s, %.0f samples/s, %s",
+      Counted(static_cast<uint64_t>(hosts), "host"), NetworkText(bits), name,
+      first,
+      lead < kClearLead ? "level with the next mode"
+                        : absl::StrFormat("%.0f %% ahead", 100 * lead));
   return cell;
 }
 
@@ -76,7 +82,9 @@ std::string DrawPlanMap(const PlanRequest& request) {
     hosts.erase(hosts.begin(), hosts.end() - kMostColumns);
   }
   for (const int n : hosts) chart.columns.push_back(absl::StrCat(n));
-  for (const double bits : kBits) {
+  std::set<double> rows(std::begin(kBits), std::end(kBits));
+  rows.insert(request.cluster.bits_per_second);
+  for (const double bits : rows) {
     chart.rows.push_back(NetworkText(bits));
     std::vector<MapCell>& row = chart.cells.emplace_back();
     for (const int n : hosts) row.push_back(CellOf(request, n, bits));

@@ -49,6 +49,20 @@ TEST(PlanMapTest, EveryNumberOfHostsIsAColumnAndEveryBandwidthARow) {
         "200 Gbit/s", "extrapolated"}) {
     EXPECT_THAT(map, HasSubstr(text));
   }
+  EXPECT_THAT(map, Not(HasSubstr("300 Mbit/s")));
+  // The cluster's own one too.
+  request.cluster.bits_per_second = 3e8;
+  EXPECT_THAT(DrawPlanMap(request), HasSubstr("300 Mbit/s"));
+}
+
+TEST(PlanMapTest, AModeThatIsHardlyFasterIsNotAhead) {
+  PlanRequest request = Request();
+  // One host: ssp is async there.
+  request.modes = {FindModeShape("async"), FindModeShape("ssp")};
+  request.hosts = {1};
+  const std::string map = DrawPlanMap(request);
+  EXPECT_THAT(map, HasSubstr("level with the next mode"));
+  EXPECT_THAT(map, Not(HasSubstr("ahead")));
 }
 
 }  // namespace
