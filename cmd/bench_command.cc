@@ -1,7 +1,5 @@
 // shoal bench compare: which mode is best, measured.
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -38,6 +36,7 @@
 #include "core/choice.h"
 #include "job/data_sources.h"
 #include "job/main_wait.h"
+#include "job/model_directory.h"
 #include "launch/job_flag_set.h"
 #include "launch/split_arguments.h"
 
@@ -96,8 +95,7 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockOut(const FileSystem& files,
                                                   const std::string& out) {
   const std::string flag = absl::StrCat("--out=", out);
   SHOAL_RETURN_IF_ERROR(Annotate(files.CreateDirectories(out), flag));
-  auto lock = FileLock::Acquire(JoinPath(out, "LOCK"),
-                                absl::StrCat("process ", getpid()));
+  auto lock = FileLock::Acquire(JoinPath(out, "LOCK"), ThisProcess());
   if (absl::IsFailedPrecondition(lock.status())) {
     return absl::FailedPreconditionError(absl::StrCat(
         flag, " belongs to another comparison: ", lock.status().message(),

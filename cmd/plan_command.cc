@@ -227,7 +227,7 @@ std::optional<ExitCode> ParseJob(const PlanFlags& plan, const Args& args,
 }
 
 // The files that the plan will write.
-absl::Status CheckOutputs(const PlanFlags& plan) {
+absl::Status CheckOutputFiles(const PlanFlags& plan) {
   for (const auto& [flag, path] :
        {std::pair<const char*, const std::string&>("--map=", plan.map),
         {"--calibration_out=", plan.measurements.calibration_out}}) {
@@ -256,7 +256,7 @@ int PlanCommand(const Args& args) {
   if (!modes.ok()) return usage(modes.status());
   const absl::Status sources = CheckMeasurementFlags(plan.measurements, set);
   if (!sources.ok()) return usage(sources);
-  const absl::Status outputs = CheckOutputs(plan);
+  const absl::Status outputs = CheckOutputFiles(plan);
   if (!outputs.ok()) return usage(outputs);
   JobFlags flags(Command::kTrain);
   FlagSet job_set = JobFlagSet(&flags);

@@ -22,12 +22,6 @@ namespace {
 // Time between two attempts to take a lock that another job has.
 constexpr absl::Duration kLockPause = absl::Milliseconds(100);
 
-std::string ThisProcess() {
-  return absl::StrCat("pid ", getpid(), " on ", HostName(), ", since ",
-                      absl::FormatTime(absl::RFC3339_sec, RealClock().Now(),
-                                       absl::UTCTimeZone()));
-}
-
 std::string ServersLock(const JobFlags& flags) {
   return absl::StrCat(flags.checkpoints.model_dir, "/", kServersLockFile);
 }
@@ -218,6 +212,12 @@ absl::StatusOr<std::unique_ptr<GroupLock>> LockServers(const JobFlags& flags,
 }
 
 }  // namespace
+
+std::string ThisProcess() {
+  return absl::StrCat("pid ", getpid(), " on ", HostName(), ", since ",
+                      absl::FormatTime(absl::RFC3339_sec, RealClock().Now(),
+                                       absl::UTCTimeZone()));
+}
 
 std::string HostName() {
   char host[256] = "";

@@ -79,6 +79,8 @@ class OutputLock {
 
 // The name of this host, as LOCK has it.
 std::string HostName();
+// For the file of a lock that this process takes: "pid 12 on h1, since …".
+std::string ThisProcess();
 
 // Locks the job's output, so that no two jobs write to one place at a time. The
 // process with the coordinator calls it.

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -86,12 +87,11 @@ absl::Status CompleteAsked(const FlagSet& set, const FlagSet& job_set,
 std::string UnusedFlagsText(const AskedComparison& asked) {
   if (asked.flags.cell_time == absl::ZeroDuration()) return "";
   std::vector<std::string> unused;
-  for (const char* flag :
-       {"num_epochs", "val_data_dir", "val_data_scope", "eval_every_epochs"}) {
-    for (const auto& [name, model] : asked.models) {
-      if (model.flags.count(flag) == 0) continue;
+  for (const char* flag : kUnusedIfStopped) {
+    if (absl::c_any_of(asked.models, [flag](const auto& model) {
+          return model.second.flags.count(flag) > 0;
+        })) {
       unused.push_back(absl::StrCat("--", flag));
-      break;
     }
   }
   if (unused.empty()) return "";

@@ -92,10 +92,8 @@ void Set(FlagMap* flags, const char* name, std::string value) {
 
 // More epochs than there is time for, and no evaluation.
 void RunOn(int epochs, FlagMap* flags) {
+  for (const char* flag : kUnusedIfStopped) flags->erase(flag);
   Set(flags, "num_epochs", absl::StrCat(epochs));
-  flags->erase("val_data_dir");
-  flags->erase("val_data_scope");
-  flags->erase("eval_every_epochs");
 }
 
 }  // namespace

@@ -29,6 +29,11 @@ absl::Status CheckModelFlags(const FlagMap& model);
 // all modes.
 FlagMap FlagsOfModel(const FlagMap& job);
 
+// Flags of a job that do nothing in one that is stopped after a time: it has
+// more epochs than there is time for, and no evaluation.
+inline constexpr const char* kUnusedIfStopped[] = {
+    "num_epochs", "val_data_dir", "val_data_scope", "eval_every_epochs"};
+
 struct CellPlace {
   // --hosts of the job; empty: the processes run on this host.
   std::string hosts;

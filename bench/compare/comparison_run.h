@@ -64,8 +64,8 @@ struct ComparisonRunOptions {
 // dilation (SlowerCells) once more, at that. Each run leaves a file at once
 // (KeptRuns), but for one that was disturbed and comes again. One whose file is
 // there is not measured again, so that a comparison that was stopped goes on.
-// Cells that were not measured slower to
-// the end are as they were before. Thread-compatible.
+// Cells that were not measured slower to the end are as they were before.
+// Thread-compatible.
 class ComparisonRun {
  public:
   explicit ComparisonRun(ComparisonRunOptions options);

@@ -56,6 +56,16 @@ const Cell* FindCell(const std::vector<const Cell*>& cells,
   return found == cells.end() ? nullptr : *found;
 }
 
+// Whether one cell was measured to be clearly faster than the other: by
+// kClearLead, and by spreads that do not overlap.
+bool IsFaster(const Cell& one, const Cell& other) {
+  const auto speed = RankedSpread(one, &CellRun::samples_per_second);
+  const auto other_speed = RankedSpread(other, &CellRun::samples_per_second);
+  return speed.has_value() && other_speed.has_value() &&
+         !speed->Overlaps(*other_speed) &&
+         speed->median >= (1 + kClearLead) * other_speed->median;
+}
+
 // Where one of two modes was measured to be clearly faster on another network,
 // and the planner or its search for leads of `other` does not say so, or where
 // the planner takes `other` for the faster one and the two do not differ; or
@@ -78,12 +88,10 @@ std::string WrongElsewhere(const Cell& best, const Cell& other,
                           " for faster than ", ModeName(*one), " at ",
                           one->network, ", where they do not differ");
     }
-    const bool is_first = speed->median > other_speed->median;
+    const bool is_first = IsFaster(*one, *two);
+    if (!is_first && !IsFaster(*two, *one)) continue;
     const Cell& faster = is_first ? *one : *two;
     const Cell& slower = is_first ? *two : *one;
-    const double lead = is_first ? speed->median / other_speed->median
-                                 : other_speed->median / speed->median;
-    if (lead < 1 + kClearLead) continue;
     if (LeadsAt(slower, faster, calibration, bits)) {
       return absl::StrCat("the planner takes ", ModeName(slower),
                           " for faster than ", ModeName(faster), " at ",
@@ -110,10 +118,7 @@ std::string WrongElsewhere(const Cell& best, const Cell& other,
 // there, or "".
 std::string NoLeadHere(const Cell& best, const Cell& behind,
                        const Calibration& calibration) {
-  const auto speed = SamplesPerSecond(best);
-  const auto behind_speed = SamplesPerSecond(behind);
-  if (!speed.has_value() || !behind_speed.has_value() ||
-      speed->median < (1 + kClearLead) * behind_speed->median ||
+  if (!IsFaster(best, behind) ||
       LeadsAt(best, behind, calibration, best.bits_per_second) ||
       LeadsAt(behind, best, calibration, best.bits_per_second)) {
     return "";
@@ -261,18 +266,16 @@ class Gathered {
 // that are clearly faster than it; nullptr: there is none.
 const Cell* FastestBeside(const Cell& same_mode,
                           const std::vector<const Cell*>& elsewhere) {
-  const auto speed = RankedSpread(same_mode, &CellRun::samples_per_second);
-  if (!speed.has_value()) return nullptr;
   const Cell* fastest = nullptr;
-  double most = speed->median * (1 + kClearLead);
+  double most = 0;
   for (const Cell* other : elsewhere) {
-    const auto spread = RankedSpread(*other, &CellRun::samples_per_second);
-    if (other->network != same_mode.network || !spread.has_value() ||
-        spread->Overlaps(*speed) || spread->median < most) {
+    if (other->network != same_mode.network || !IsFaster(*other, same_mode)) {
       continue;
     }
+    const double speed = SamplesPerSecond(*other)->median;
+    if (speed <= most) continue;
     fastest = other;
-    most = spread->median;
+    most = speed;
   }
   return fastest;
 }

@@ -161,7 +161,7 @@ class CompareTest(harness.ShoalTest):
         code, other = self.run_fails("shoal", *flags)
         self.assertEqual(code, 2, other)
         self.assertIn(f"--out={self.out} belongs to another comparison", other)
-        self.assertIn(f"process {first.popen.pid}", other)
+        self.assertIn(f"pid {first.popen.pid} on ", other)
         first.signal(signal.SIGCONT)
         self.assertEqual(first.wait(60), 0, first.output())
         self.assertNotIn("there from before", first.output())
